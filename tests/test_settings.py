@@ -81,6 +81,9 @@ def test_settings_do_not_change() -> None:
         Settings.load().port = 1
 
 
+LOGIN = {"JWT_ISSUER": "https://login.example/", "JWT_AUDIENCE": "chat"}
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
@@ -123,6 +126,37 @@ def test_settings_do_not_change() -> None:
         ({"SEARCH_KIND": "web"}, "CAESURA_SEARCH_KIND"),
         ({"SEARCH_KEY": "0123"}, "CAESURA_SEARCH_URL is required with CAESURA_SEARCH_KEY"),
         ({"SEARCH_URL": "https://a.example", "SEARCH_KEY": "a\nb"}, "CAESURA_SEARCH_KEY: must consist of"),
+        ({"JWT_JWKS": "keys.json"}, "CAESURA_JWT_ISSUER is required with CAESURA_JWT_JWKS"),
+        ({"JWT_KEY": "k" * 32}, "CAESURA_JWT_ISSUER is required with CAESURA_JWT_KEY"),
+        ({"JWT_CLAIM": "email"}, "CAESURA_JWT_ISSUER is required with CAESURA_JWT_CLAIM"),
+        ({**LOGIN, "JWT_AUDIENCE": ""}, "CAESURA_JWT_AUDIENCE is required with CAESURA_JWT_ISSUER"),
+        (LOGIN, "CAESURA_JWT_ISSUER needs either CAESURA_JWT_JWKS or CAESURA_JWT_KEY"),
+        (
+            {**LOGIN, "JWT_JWKS": "keys.json", "JWT_KEY": "k" * 32},
+            "CAESURA_JWT_ISSUER needs either CAESURA_JWT_JWKS or CAESURA_JWT_KEY",
+        ),
+        ({**LOGIN, "JWT_KEY": "k" * 31}, "CAESURA_JWT_KEY must have at least 32 bytes for HS256"),
+        (
+            {**LOGIN, "JWT_KEY": "k" * 63, "JWT_ALGORITHMS": "HS256,HS512"},
+            "CAESURA_JWT_KEY must have at least 64 bytes for HS512",
+        ),
+        (
+            {**LOGIN, "JWT_JWKS": "keys.json", "JWT_ALGORITHMS": "RS256,HS256"},
+            "CAESURA_JWT_ALGORITHMS: HS256 cannot be used with CAESURA_JWT_JWKS",
+        ),
+        (
+            {**LOGIN, "JWT_JWKS": "keys.json", "JWT_ALGORITHMS": "none"},
+            "CAESURA_JWT_ALGORITHMS: none cannot be used with CAESURA_JWT_JWKS",
+        ),
+        (
+            {**LOGIN, "JWT_KEY": "k" * 32, "JWT_ALGORITHMS": "RS256"},
+            "CAESURA_JWT_ALGORITHMS: RS256 cannot be used with CAESURA_JWT_KEY",
+        ),
+        ({**LOGIN, "JWT_JWKS": "http://login.example/keys"}, "CAESURA_JWT_JWKS must be https"),
+        ({**LOGIN, "JWT_JWKS": "ftp://login.example/keys"}, "CAESURA_JWT_JWKS must be the path of a file"),
+        ({**LOGIN, "JWT_JWKS": "https://me:pw@login.example"}, "CAESURA_JWT_JWKS must be the path"),
+        ({**LOGIN, "JWT_ISSUER": "caesura", "JWT_KEY": "k" * 32}, "CAESURA_JWT_ISSUER is what this server"),
+        ({**LOGIN, "JWT_KEY": "k" * 32, "AUTH": "none"}, "CAESURA_JWT_ISSUER cannot be used with"),
         (
             {"FETCH_ALLOW": "a.example,http://b.example"},
             "CAESURA_FETCH_ALLOW: 'http://b.example' is not a host",

@@ -65,6 +65,7 @@ from caesura.http.dialect import Dialect
 from caesura.http.errors import Errors, Faults
 from caesura.http.guard import Guard
 from caesura.http.headers import Headers
+from caesura.http.jwks import Spawn, Unreadable
 from caesura.http.limits import Limits
 from caesura.http.metrics import Metrics
 from caesura.http.pagination import Pages
@@ -72,6 +73,7 @@ from caesura.http.server import Server, bind, end_in
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
 from caesura.http.unread import Unread
+from caesura.http.vouchers import Vouchers, vouchers
 from caesura.log import Log
 from caesura.models.connections import Connections as ProviderConnections
 from caesura.service.agents import Agents
@@ -260,7 +262,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         log,
         engine,
         agents,
-        Workspaces(workspaces, _origin(settings), disk_share.forget),
+        Workspaces(workspaces, origin_of(settings), disk_share.forget),
         disconnect_grace=settings.disconnect_grace,
         registration=settings.registers,
         share=Share(
@@ -291,7 +293,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         stack.push_async_callback(mirror.aclose)
         spawn(mirror.keep())
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, settings.streams_per_person)
-    gate = Gate(service, tokens)
+    gate = Gate(service, tokens, await _vouchers(settings, spawn))
     service.start()
     spawn(gate.watch(streams))
     spawn(_tell_of(sandbox))
@@ -311,6 +313,26 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
     )
 
 
+async def _vouchers(settings: Settings, spawn: Spawn) -> Vouchers | None:
+    """Tokens of the service that vouches for people. A file of keys is read now, so that its faults are told
+    now; a URL is not, because its server may start later than this one."""
+    issuer = settings.issuer
+    if issuer is None:
+        return None
+    if issuer.key is not None and issuer.key == secret_of(settings):
+        raise StartupError("CAESURA_JWT_KEY must not be the secret of this server: it could sign as anybody")
+    accepted, keys = vouchers(issuer, spawn)
+    if keys is not None and not issuer.remote:
+        try:
+            count = await keys.read()
+        except Unreadable as error:
+            raise StartupError(f"CAESURA_JWT_JWKS: {error}") from error
+        if not count:
+            told = f"{issuer.jwks} has no key for {', '.join(issuer.algorithms)}"
+            raise StartupError(f"CAESURA_JWT_JWKS: {told}")
+    return accepted
+
+
 def sandbox_of(settings: Settings, share: DiskShare | None = None) -> Sandbox:
     """The sandbox for commands. It hides the server's own files from them, wherever they are."""
     hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
@@ -327,7 +349,7 @@ def web_of(settings: Settings) -> Web:
     return Web(endpoint, Allowed(settings.fetch_allow))
 
 
-def _origin(settings: Settings) -> str:
+def origin_of(settings: Settings) -> str:
     """An identifier of the database that stays the same when the data folder is moved."""
     path = file_of(settings.database)
     if path is None:

@@ -24,8 +24,8 @@ from pydantic import (
     model_validator,
 )
 
-from caesura.core import ids
-from caesura.core.addresses import Allowed
+from caesura.core import ids, issuers
+from caesura.core.addresses import Allowed, is_loopback
 from caesura.core.errors import StartupError
 
 PREFIX = "CAESURA_"
@@ -61,6 +61,12 @@ class Settings(BaseModel):
     registration: Literal["open", "invite", "closed"] | None = None
     secret: SecretStr | None = None
     token_hours: float = Field(default=24.0, gt=0, le=24 * 366)
+    jwt_issuer: str | None = None
+    jwt_audience: str | None = None
+    jwt_jwks: str | None = None
+    jwt_key: SecretStr | None = None
+    jwt_claim: str = Field(default="sub", min_length=1, max_length=200)
+    jwt_algorithms: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
 
     trusted_proxies: tuple[str, ...] = ()
@@ -128,7 +134,7 @@ class Settings(BaseModel):
         given = ((names.get(variable.upper()), value) for variable, value in os.environ.items() if value)
         return {name: value for name, value in given if name is not None}
 
-    @field_validator("cors_origins", "trusted_proxies", "fetch_allow", mode="before")
+    @field_validator("cors_origins", "trusted_proxies", "fetch_allow", "jwt_algorithms", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
@@ -212,6 +218,8 @@ class Settings(BaseModel):
     def _fit_together(self) -> Self:
         if self.auth == "none" and not is_loopback(self.host):
             raise ValueError(f"{PREFIX}AUTH=none needs a loopback {PREFIX}HOST such as 127.0.0.1")
+        if self.issuer is not None and self.auth == "none":
+            raise ValueError(f"{PREFIX}JWT_ISSUER cannot be used with {PREFIX}AUTH=none")
         if self.default_page_size > self.max_page_size:
             raise ValueError(self._pages())
         if not self.embedded and self.secret is None:
@@ -236,6 +244,20 @@ class Settings(BaseModel):
     def embedded(self) -> bool:
         """Whether the database is SQLite, used by this process alone."""
         return not self.database_url or self.database_url.startswith("sqlite:")
+
+    @property
+    def issuer(self) -> issuers.Issuer | None:
+        """The service that vouches for people, if there is one."""
+        key = self.jwt_key.get_secret_value() if self.jwt_key is not None else None
+        return issuers.issuer(
+            f"{PREFIX}JWT_",
+            name=self.jwt_issuer,
+            audience=self.jwt_audience,
+            jwks=self.jwt_jwks,
+            key=key,
+            claim=self.jwt_claim,
+            algorithms=self.jwt_algorithms,
+        )
 
     @property
     def registers(self) -> Literal["open", "invite", "closed"]:
@@ -272,15 +294,6 @@ def secret_of(settings: Settings) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise StartupError(f"{path} cannot be used: {reason}") from error
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_web_address(url: str) -> bool:

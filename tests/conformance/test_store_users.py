@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from caesura.core.errors import CaesuraError, NotFound, UsernameTaken
+from caesura.core.errors import CaesuraError, Conflict, NotFound, UsernameTaken
+from caesura.service.people import People
+from caesura.service.removal import Removal
 from caesura.store import conversations, users
 from caesura.store.database import Database
 from tests.conformance.rows import make_conversation, make_user
@@ -41,6 +43,27 @@ async def test_one_of_many_concurrent_requests_for_a_name_gets_it(database: Data
     found = await database.read(users.get, "alice")
     assert found is not None
     assert found.password_hash == f"hash-{outcomes.index(None)}"
+
+
+async def test_one_of_many_concurrent_first_uses_creates_the_person(database: Database) -> None:
+    people = People(database)
+    await make_user(database, "carol")
+    for subject in ("dora", "carol", "Carol@example.org"):
+        found = await asyncio.gather(*(people.vouched("https://a.example", subject) for _ in range(10)))
+        assert len({user.id for user in found}) == 1
+        assert found[0].id != "carol"
+        other = await people.vouched("https://b.example", subject)
+        assert other.id != found[0].id
+        assert not other.has_password
+
+
+async def test_somebody_with_conversations_is_not_removed(database: Database) -> None:
+    await make_user(database, "alice")
+    await make_conversation(database, "alice")
+    with pytest.raises(Conflict, match="still has conversations"):
+        await database.write(users.remove, "alice")
+    await Removal(database).remove("alice")
+    assert await database.read(users.get, "alice") is None
 
 
 async def test_users_are_listed_by_name(database: Database) -> None:

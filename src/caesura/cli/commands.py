@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -72,6 +72,11 @@ def serve(
         str | None, _flag("Who may register: open, invite or closed (open on loopback, else invite)")
     ] = None,
     token_hours: Annotated[str | None, _flag("How long a log-in holds (24)")] = None,
+    jwt_issuer: Annotated[str | None, _flag("Service that vouches for people: iss of its tokens")] = None,
+    jwt_audience: Annotated[str | None, _flag("aud that its tokens must have")] = None,
+    jwt_jwks: Annotated[str | None, _flag("Its public keys: a URL or a file")] = None,
+    jwt_claim: Annotated[str | None, _flag("Claim that says who it is (sub)")] = None,
+    jwt_algorithms: Annotated[str | None, _flag("Algorithms of its tokens (RS256,ES256,EdDSA)")] = None,
     cors_origins: Annotated[str | None, _flag("Origins of other web pages, with commas between")] = None,
     trusted_proxies: Annotated[str | None, _flag("Proxies whose X-Forwarded-For is believed (none)")] = None,
     connections_per_address: Annotated[str | None, _flag("Connections from one address (1000)")] = None,
@@ -221,18 +226,19 @@ def user_add(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = N
 
 @user.command("list")
 def user_list(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """List people: name, conversations, when they were added, and who is disabled."""
+    """List people: name, conversations, when they were added, role, id elsewhere, who is disabled."""
     from caesura.cli import people
 
     people.listing(data_dir=data_dir, database_url=database_url)
 
 
-@user.command("passwd")
-def user_passwd(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+@user.command("passwd", hidden=True)
+@user.command("password")
+def user_password(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
     """Change a person's password: their tokens and tickets end at once."""
     from caesura.cli import people
 
-    people.passwd(name, data_dir=data_dir, database_url=database_url)
+    people.password(name, data_dir=data_dir, database_url=database_url)
 
 
 @user.command("disable")
@@ -249,6 +255,56 @@ def user_enable(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl 
     from caesura.cli import people
 
     people.enable(name, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("remove")
+def user_remove(
+    name: Name,
+    conversations: Annotated[
+        str | None, _flag("What becomes of their conversations: delete, or give=NAME to somebody else")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Remove a person for good. Says first what will happen; their turns are stopped."""
+    from caesura.cli import people
+
+    people.remove(name, conversations, yes, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("role")
+def user_role(
+    name: Name,
+    role: Annotated[Literal["member", "admin"], typer.Argument(show_default=False)],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Make a person an admin, who may list people and their usage, or a member again."""
+    from caesura.cli import people
+
+    people.role(name, role, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("link")
+def user_link(
+    name: Name,
+    subject: Annotated[str, typer.Argument(metavar="ID", show_default=False)],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Let tokens of CAESURA_JWT_ISSUER for this id be this person."""
+    from caesura.cli import people
+
+    people.link(name, subject, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("unlink")
+def user_unlink(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Let no tokens of another service be this person."""
+    from caesura.cli import people
+
+    people.link(name, None, data_dir=data_dir, database_url=database_url)
 
 
 @user.command("invite")

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from caesura.agents.aside import Aside
 from caesura.cli.files import is_there, obstacle
 from caesura.core import shown
+from caesura.core.addresses import is_loopback
 from caesura.core.errors import NotFound, StartupError
-from caesura.settings import Settings, as_given, is_loopback, secret_of
+from caesura.settings import Settings, as_given, secret_of
 
 if TYPE_CHECKING:
     from caesura.agents.loader import Agent, Catalog

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from caesura.settings import Settings
 
 #: What is told through the environment alone, where other people of the machine do not see it.
-SECRET = {"secret", "search_key"}
+SECRET = {"secret", "search_key", "jwt_key"}
 
 
 def read(arguments: Sequence[str]) -> dict[str, str] | None:

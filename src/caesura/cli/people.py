@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -13,11 +14,16 @@ from caesura.agents.aside import Aside
 from caesura.cli import database, streams
 from caesura.cli.credentials import PASSWORD
 from caesura.cli.files import is_there
+from caesura.cli.screen import clean
 from caesura.core.errors import BadInput, NotFound, StartupError
 from caesura.http.tokens import Tokens
 from caesura.service.people import People, check_password, check_username
+from caesura.service.removal import Belongings, Removal
 from caesura.settings import Settings, secret_of
+from caesura.store import conversations as rows
+from caesura.store.database import Database
 from caesura.store.open import open_database
+from caesura.store.users import Role
 
 T = TypeVar("T")
 
@@ -30,7 +36,7 @@ def add(name: str, **flags: str | None) -> None:
     print(f"{name} was added")
 
 
-def passwd(name: str, **flags: str | None) -> None:
+def password(name: str, **flags: str | None) -> None:
     settings = _existing(flags)
 
     async def change(people: People) -> None:
@@ -57,10 +63,88 @@ def enable(name: str, **flags: str | None) -> None:
         print(f"{name} was not disabled")
 
 
+def role(name: str, role: Role, **flags: str | None) -> None:
+    _with_people(_existing(flags), lambda people: people.set_role(name, role))
+    what = "may list people and their usage" if role == "admin" else "is a member like others"
+    print(f"{name} {what}")
+
+
+def link(name: str, subject: str | None, **flags: str | None) -> None:
+    settings = _existing(flags)
+    if settings.issuer is None:
+        raise StartupError("CAESURA_JWT_ISSUER is not set: it says whose id this is")
+    issuer = settings.issuer.name
+    _with_people(settings, lambda people: people.link(name, issuer, subject))
+    whose = f"tokens of {issuer} for {subject}" if subject is not None else "no tokens of another service"
+    print(clean(f"{whose} are {name}'s now"))
+
+
+def remove(name: str, conversations: str | None, yes: bool, **flags: str | None) -> None:
+    settings = _existing(flags)
+    found = _with_database(settings, lambda opened: Removal(opened).belongings(name))
+    heir = _heir(name, conversations, found)
+    print(_announced(name, heir, found), file=sys.stderr)
+    if not yes:
+        _confirm(name)
+
+    async def work(opened: Database) -> None:
+        await Removal(opened).remove(name, heir)
+        await _sweep(settings, opened)
+
+    _with_database(settings, work)
+    print(f"{name} was removed")
+
+
+def _heir(name: str, conversations: str | None, found: Belongings) -> str | None:
+    """Who gets the conversations; None if they are deleted."""
+    what, _, heir = (conversations or "").partition("=")
+    if what == "give" and heir:
+        return heir
+    if conversations == "delete" or (conversations is None and not found.conversations):
+        return None
+    if conversations is not None:
+        raise BadInput(f"--conversations must be delete or give=NAME, not {conversations}")
+    choice = "--conversations delete, or --conversations give=NAME"
+    kept = f"`caesura user disable {name}` keeps them"
+    raise BadInput(f"{name} has {_many(found.conversations, 'conversation')}: say {choice} ({kept})")
+
+
+def _announced(name: str, heir: str | None, found: Belongings) -> str:
+    fate = f"given to {heir}" if heir is not None else "deleted for good, with documents and files"
+    told = f"{name} has {_many(found.conversations, 'conversation')}: {fate}."
+    stopped = f" {_many(found.live_turns, 'turn')} under way: stopped." if found.live_turns else ""
+    return clean(told + stopped)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _confirm(name: str) -> None:
+    if not streams.human():
+        raise BadInput("nobody can be asked here whether that is meant: say --yes")
+    if streams.line(f"remove {name}? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise BadInput("nothing was changed")
+
+
+async def _sweep(settings: Settings, opened: Database) -> None:
+    """Remove the files of conversations that are gone, on this machine."""
+    from caesura.app import origin_of  # slow to import
+    from caesura.engine.workspaces import Workspaces
+
+    files = Workspaces(settings.data_dir.absolute() / "workspaces", origin_of(settings))
+    try:
+        await files.sweep(lambda names: opened.read(rows.known, names))
+    finally:
+        files.close()
+
+
 def listing(**flags: str | None) -> None:
+    """The columns that only some people have come last."""
     for user in _with_people(_existing(flags), People.listing):
-        disabled = "  disabled" if user.disabled else ""
-        print(f"{user.id:<50}  {user.conversation_count:>6}  {_time(user.created_at)}{disabled}")
+        some = (user.role if user.role != "member" else "", user.subject, "disabled" if user.disabled else "")
+        more = "".join(f"  {item}" for item in some if item)
+        print(clean(f"{user.id:<50}  {user.conversation_count:>6}  {_time(user.created_at)}{more}"))
 
 
 def invite(days: int, **flags: str | None) -> None:
@@ -136,10 +220,14 @@ def _require_secret(settings: Settings) -> None:
 
 
 def _with_people(settings: Settings, work: Callable[[People], Awaitable[T]]) -> T:
+    return _with_database(settings, lambda opened: work(People(opened)))
+
+
+def _with_database(settings: Settings, work: Callable[[Database], Awaitable[T]]) -> T:
     async def run() -> T:
         opened = await open_database(settings.database, beside=True)
         try:
-            return await work(People(opened))
+            return await work(opened)
         finally:
             await opened.close()
 

@@ -12,7 +12,17 @@ from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
 from caesura.client.events import ReceivedEvent
 from caesura.client.patience import Waiting
-from caesura.client.values import Agent, Conversation, Grant, SeenTurn, Snapshot, StoredInterrupt, Tree, Turn
+from caesura.client.values import (
+    Agent,
+    Conversation,
+    Grant,
+    Person,
+    SeenTurn,
+    Snapshot,
+    StoredInterrupt,
+    Tree,
+    Turn,
+)
 from caesura.core import answers as core_answers
 from caesura.core import ids
 from caesura.core.answers import Answer
@@ -87,6 +97,11 @@ class Client:
     async def agents(self) -> list[Agent]:
         return [values.pick(Agent, item) for item in (await self._get(path_of("agents")))["agents"]]
 
+    async def people(self) -> AsyncGenerator[Person, None]:
+        """All people by name, and what they have used. For an admin."""
+        async for item in self._pages("people", {}):
+            yield values.pick(Person, item)
+
     # --- conversations
 
     async def create(
@@ -100,15 +115,9 @@ class Client:
         self, order: Literal["updated", "created"] = "updated", query: str = ""
     ) -> AsyncGenerator[Conversation, None]:
         """All conversations, newest first, or those with this in their title."""
-        cursor: str | None = None
-        while True:
-            asked = {"order": order} | ({"query": query} if query else {})
-            params = asked | ({"cursor": cursor} if cursor else {})
-            page = await self._get(path_of("conversations"), params)
-            for item in page["conversations"]:
-                yield values.pick(Conversation, item)
-            if (cursor := page["next"]) is None:
-                return
+        asked = {"order": order} | ({"query": query} if query else {})
+        async for item in self._pages("conversations", asked):
+            yield values.pick(Conversation, item)
 
     async def tree(self, conversation_id: str) -> Tree:
         """The conversation with all its turns."""
@@ -245,6 +254,16 @@ class Client:
         except ClientError as error:
             if error.status != 404 or not patience.waits:
                 raise  # otherwise an earlier attempt succeeded, and only its response was lost
+
+    async def _pages(self, name: str, asked: Mapping[str, str]) -> AsyncGenerator[Any, None]:
+        """The items of a list, page by page. The list is called what its path is called."""
+        cursor: str | None = None
+        while True:
+            page = await self._get(path_of(name), {**asked, **({"cursor": cursor} if cursor else {})})
+            for item in page[name]:
+                yield item
+            if (cursor := page["next"]) is None:
+                return
 
     async def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         return await self._connection.request("GET", path, params=params)

@@ -27,6 +27,23 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """A person and what they have used, as an admin sees it."""
+
+    id: str
+    role: Literal["member", "admin"]
+    disabled: bool
+    subject: str | None
+    created_at: int
+    active_at: int | None
+    conversations: int
+    turns: int
+    input_tokens: int
+    output_tokens: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     id: str
     title: str | None

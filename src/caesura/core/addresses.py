@@ -130,3 +130,12 @@ def _divided(text: str) -> tuple[str, int | None]:
     if port is not None and not 0 < int(port) < 65_536:
         raise ValueError(f"{text!r} has no valid port")
     return host, int(port) if port else None
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
@@ -89,6 +90,8 @@ class Transcript:
     adoptions: int = 0
     #: How often a model has replied since the turn began or was retried.
     steps: int = 0
+    #: The tokens of replies since the last outcome, with which those before were counted.
+    spent: Counter[str] = field(default_factory=Counter)
     title: str | None = None
     #: The epoch of the newest attempt.
     epoch: int = 0
@@ -146,6 +149,7 @@ class Transcript:
                 self._close(event, at)
             case ev.Finished() | ev.Failed() | ev.Stopped():
                 self.pending, self.outcome = (), event
+                self.spent.clear()
                 for draft in self.drafts.values():
                     draft.tool_calls.clear()  # nobody will make them
                 self.lapsed = set(self.interrupt_ids) if isinstance(event, ev.Stopped) else self.lapsed
@@ -230,6 +234,7 @@ class Transcript:
         self.wanted |= {item["id"]: item["args"] for item in event.tool_calls}
         self.adoptions = 0
         self.steps += 1
+        self.spent.update(event.usage or {})
 
     def _return(self, event: ev.ToolFinished, at: int | None) -> None:
         begun, started = self.running.pop(event.id, None), self.started.pop(event.id, None)
@@ -257,6 +262,7 @@ class Transcript:
                 self.running.pop(item.tool_call_id, None)
                 self.started.pop(item.tool_call_id, None)
         self.pending, self.outcome = event.interrupts, event
+        self.spent.clear()
         self.interrupt_ids.update(item.id for item in event.interrupts)
 
     def _close(self, event: ev.InterruptClosed, at: int | None) -> None:

@@ -29,7 +29,8 @@ from caesura.engine.titles import Spawn, Title
 from caesura.log import Log
 from caesura.log.bulk import Bulk
 from caesura.log.stream import Also
-from caesura.store import checkpoints, interrupts, life, shares
+from caesura.store import checkpoints, interrupts, life, shares, usage
+from caesura.store.usage import Spent
 
 logger = logging.getLogger(__name__)
 
@@ -100,12 +101,14 @@ class Ending:
         at = time.time_ns() // 1_000_000
         messages = transcript.closed(at) if transcript is not None else None
         about = NOTHING if messages is None or transcript is None else transcript.about(messages, outcome, at)
+        spent = Spent.of(turn, transcript.spent if transcript is not None else {})
 
         def ended(connection: Connection) -> None:
             interrupts.close(connection, turn.num, "cancelled")
             life.give_up(connection, turn, messages, about)
             checkpoints.remove(connection, turn.num)
             shares.charge(connection, turn.num)
+            usage.count(connection, [spent])
 
         await stream.submit(outcome, ev.SegmentEnded(), also=ended, durable=True, at=at)
         self._changes.tell_of(turn)
@@ -153,9 +156,10 @@ def _messages(transcript: Transcript, outcome: Outcome, at: int) -> list[Message
 
 
 def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool, at: int) -> Also:
+    spent = Spent.of(run.turn, run.transcript.spent)
     if not isinstance(outcome, ev.Interrupted):
         about = run.transcript.about(messages, outcome, at)
-        return _Over(run, _STATUS[type(outcome)], messages, about, released)
+        return _Over(run, _STATUS[type(outcome)], messages, about, released, spent)
     turn = run.turn
     until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
 
@@ -163,6 +167,7 @@ def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool, a
         life.wait(connection, turn, messages, run.running_ms, until, released)
         interrupts.ask(connection, turn.num, turn.user_id, run.new_interrupts)
         shares.charge(connection, turn.num)
+        usage.count(connection, [spent])
 
     return waits
 
@@ -176,6 +181,7 @@ class _Over(Bulk):
     messages: list[Message]
     about: About
     released: bool
+    spent: Spent
 
     @classmethod
     def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
@@ -186,6 +192,7 @@ class _Over(Bulk):
             if item.run.agent.foreign or item.run.cause != "start":
                 checkpoints.remove(connection, item.run.turn.num)
         shares.charge(connection, *(item.run.turn.num for item in items))
+        usage.count(connection, [item.spent for item in items])
 
     def _settled(self) -> life.Settled:
         run = self.run

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.security import OAuth2PasswordBearer
+from fastapi.security.utils import get_authorization_scheme_param
 from pydantic import BaseModel, Field
 
 from caesura.core.errors import CaesuraError, Revoked, Unauthenticated
@@ -22,6 +24,7 @@ from caesura.http.limits import Address
 from caesura.http.sse import HOLDER
 from caesura.http.tickets import Tickets
 from caesura.http.tokens import Access, Tokens
+from caesura.http.vouchers import Voucher, Vouchers
 from caesura.service.people import LOCAL
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 #: Seconds for which an ended session is remembered after it would have expired: clocks differ.
 _LATE = 3600
+_REVOKED = "the token is not valid any more"
 
 router = APIRouter(prefix="/api/auth", tags=["people"], route_class=LateRoute)
 _bearer = OAuth2PasswordBearer(tokenUrl="/api/auth/login", auto_error=False)
@@ -52,9 +56,11 @@ class Gate:
     """Finds the owner of a token, a session or a ticket. All of them become invalid as soon as their owner's
     password is changed, or their owner logs out everywhere."""
 
-    def __init__(self, service: Service, tokens: Tokens | None) -> None:
-        """Without `tokens` no token is needed: everyone that the guard lets in is the same local person."""
+    def __init__(self, service: Service, tokens: Tokens | None, vouchers: Vouchers | None = None) -> None:
+        """Without `tokens` no token is needed: everyone that the guard lets in is the same local person.
+        `vouchers` are tokens of another service, which are accepted too."""
         self._people, self._stamps, self._tokens = service.people, service.stamps, tokens
+        self._vouchers = vouchers
         self._tickets = Tickets(tokens, service.tickets) if tokens is not None else None
 
     async def login(self, username: str, password: str) -> Token:
@@ -72,6 +78,15 @@ class Gate:
         session = self._tokens.issue_session(user.id, user.stamp)
         return session, self._tokens.read_session(session)
 
+    async def exchange(self, token: str) -> tuple[str, Access]:
+        """As `begin`, with a token. The session does not outlive the token."""
+        if self._tokens is None:
+            raise Unauthenticated
+        access = await self._by_token(token, self._tokens)
+        left = max(access.until - int(time.time()), 1)
+        session = self._tokens.issue_session(access.user_id, access.stamp, left)
+        return session, self._tokens.read_session(session)
+
     async def end(self, access: Access) -> None:
         """End this session, and no other."""
         if access.session:
@@ -86,10 +101,29 @@ class Gate:
         """The access of a request with this token or, if it has none, with the cookie of a session."""
         if self._tokens is None:
             return Access(LOCAL, "")
-        access = self._tokens.read(token) if token is not None else self._by_cookie(request, self._tokens)
+        if token is not None:
+            return await self._by_token(token, self._tokens)
+        return await self._checked(self._by_cookie(request, self._tokens))
+
+    async def _by_token(self, token: str, tokens: Tokens) -> Access:
+        try:
+            access = tokens.read(token)
+        except Unauthenticated:
+            if self._vouchers is None:
+                raise
+            return await self._by_voucher(await self._vouchers.read(token))
+        return await self._checked(access)
+
+    async def _by_voucher(self, voucher: Voucher) -> Access:
+        user = await self._people.vouched(voucher.issuer, voucher.subject)
+        if user.disabled or voucher.issued_at < user.signed_out_at:
+            raise Revoked(_REVOKED)
+        return Access(user.id, user.stamp, voucher.viewer, until=voucher.until)
+
+    async def _checked(self, access: Access) -> Access:
         if await self._stamps.get(access.user_id, access.session) != access.stamp:
             # It was valid once, and has not expired: the person has signed out, or has another password.
-            raise Revoked("the token is not valid any more")
+            raise Revoked(_REVOKED)
         return access
 
     async def resume(self, request: Request) -> Access:
@@ -146,6 +180,12 @@ class Gate:
 # None of these depends on another: each level of dependency would add the same cost to every request.
 
 Bearer = Annotated[str | None, Security(_bearer)]
+
+
+def bearer(request: Request) -> str | None:
+    """The token of a request to a route that needs none."""
+    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+    return token if scheme.lower() == "bearer" else None
 
 
 async def entered(request: Request, here: Here, token: Bearer = None) -> Access:

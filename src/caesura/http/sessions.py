@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
 from caesura.http import cookies, credentials
-from caesura.http.auth import Entered
+from caesura.http.auth import Entered, bearer
 from caesura.http.context import Here
 from caesura.http.credentials import Credentials
 from caesura.http.errors import COMMON, documented
@@ -63,14 +64,19 @@ async def options(here: Here) -> Options:
 )
 async def begin(here: Here, request: Request, response: Response, address: Address) -> Begun:
     """Sign in on a web page. The session is kept in the cookie `caesura_session`, over https
-    `__Host-caesura_session`."""
+    `__Host-caesura_session`. With `Authorization: Bearer` the token takes the place of the body, and the
+    session ends when the token does."""
     cookies.check_origin(request)
     await here.limits.login_from(address)
-    given = await credentials.read(request, Credentials)
-    await here.limits.login_as(given.username, address)
-    session, access = await here.gate.begin(given.username, given.password)
-    await here.limits.logged_in(given.username, address)
-    cookies.keep(response, request, session, here.gate.seconds)
+    if (token := bearer(request)) is not None:
+        session, access = await here.gate.exchange(token)
+        await here.limits.requests(access.user_id)
+    else:
+        given = await credentials.read(request, Credentials)
+        await here.limits.login_as(given.username, address)
+        session, access = await here.gate.begin(given.username, given.password)
+        await here.limits.logged_in(given.username, address)
+    cookies.keep(response, request, session, access.until - int(time.time()))
     return Begun(user_id=access.user_id, csrf=here.gate.csrf(access))
 
 

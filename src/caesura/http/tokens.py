@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from caesura.core import ids
+from caesura.core import ids, issuers
 from caesura.core.errors import Unauthenticated
 from caesura.http import signed
 
-_ISSUER = "caesura"
+_ISSUER = issuers.OWN
 _ACCESS = "caesura:access"
 _SESSION = "caesura:session"
 _SHORTEST = 32
@@ -26,7 +26,7 @@ _REMEMBERED = 1_000
 class Access:
     """`stamp` changes with the person's password and when they log out everywhere, which makes older tokens
     invalid. `viewer` tells the log-ins of the person apart. `session` is the id of a browser's session, which
-    can be ended alone, and `until` the second in which it expires; a token has neither."""
+    can be ended alone; a token has none. `until` is the second in which it expires."""
 
     user_id: str
     stamp: str
@@ -46,9 +46,11 @@ class Tokens:
     def issue(self, user_id: str, stamp: str) -> str:
         return self.sign(_ACCESS, self.seconds, sub=user_id, stamp=stamp)
 
-    def issue_session(self, user_id: str, stamp: str) -> str:
-        """What a browser keeps in its cookie. It is no token: the `Authorization` header does not take it."""
-        return self.sign(_SESSION, self.seconds, sub=user_id, stamp=stamp, jti=ids.token())
+    def issue_session(self, user_id: str, stamp: str, seconds: int | None = None) -> str:
+        """What a browser keeps in its cookie. It is no token: the `Authorization` header does not take it. It
+        is valid for `seconds` if that is less than usual."""
+        valid = self.seconds if seconds is None else min(seconds, self.seconds)
+        return self.sign(_SESSION, valid, sub=user_id, stamp=stamp, jti=ids.token())
 
     def read(self, token: str) -> Access:
         """The owner of the token. The caller must check the stamp every time."""
@@ -70,8 +72,8 @@ class Tokens:
             return access
         claims = self.verify(token, audience, "stamp", *required)
         ends = int(claims["exp"])
-        own = (str(claims["jti"]), ends) if required else ()
-        access = Access(claims["sub"], str(claims["stamp"]), _viewer(token), *own)
+        session = str(claims["jti"]) if required else ""
+        access = Access(claims["sub"], str(claims["stamp"]), _viewer(token), session, ends)
         if len(self._verified) >= _REMEMBERED:
             self._verified.clear()
         self._verified[key] = access, ends

@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 from sqlalchemy import Connection
 
 from caesura.agents.aside import Aside
-from caesura.core import ids
+from caesura.core import ids, issuers
 from caesura.core.errors import (
+    BadInput,
     BadInvite,
     BadPassword,
     BadUsername,
+    Forbidden,
     RegistrationClosed,
     TooManyRequests,
     Unauthenticated,
     UsernameTaken,
 )
-from caesura.store import invites, users
+from caesura.store import invites, usage, users
 from caesura.store.database import Database
 from caesura.store.invites import Invite
-from caesura.store.users import User
+from caesura.store.usage import Person
+from caesura.store.users import Role, User
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -88,10 +91,10 @@ class People:
         await self._database.write(invites.revoke, invite)
 
     async def authenticate(self, username: str, password: str) -> User:
-        """The person, or `Unauthenticated`: the name of nobody, or of somebody who is disabled, costs as much
-        time as a wrong password."""
+        """The person, or `Unauthenticated`: the name of nobody, or of somebody who is disabled or has no
+        password, costs as much time as a wrong password."""
         user = await self._database.read(users.get, username) if ids.is_username(username) else None
-        if user is not None and user.disabled:
+        if user is not None and (user.disabled or not user.has_password):
             user = None
         known = user.password_hash if user else await self._nobodys_hash()
         if len(password) > _LONGEST or not await self._verify(known, password) or user is None:
@@ -118,11 +121,34 @@ class People:
         """Let the person in again. False if they were not disabled."""
         return await self._database.write(users.enable, username)
 
+    async def vouched(self, issuer: str, subject: str) -> User:
+        """The person for whom another service vouches, who is created if this is their first time. Nobody who
+        is here already becomes this person, whatever they are called."""
+        found = await self._database.read(users.vouched, issuer, subject)
+        if found is None:
+            found = await self._database.write(_create_vouched, issuer, subject)
+        return found
+
+    async def link(self, username: str, issuer: str, subject: str | None) -> None:
+        """Let tokens of another service for this subject be this person; None for no such tokens."""
+        if username == LOCAL:
+            raise BadUsername(f"{LOCAL!r} is the person of a server without log-in")
+        if subject is not None and issuers.subject(subject) is None:
+            raise BadInput(f"an id has 1 to {issuers.LONGEST_SUBJECT} printable characters")
+        await self._database.write(users.link, username, issuer if subject is not None else None, subject)
+
+    async def page(self, asker: str, limit: int, after: str = "") -> list[Person]:
+        """People by name, after this one, and what they have used. For an admin alone."""
+        return await self._database.read(_page, asker, limit, after)
+
+    async def set_role(self, username: str, role: Role) -> None:
+        await self._database.write(users.set_role, username, role)
+
     async def ensure(self, user_id: str) -> None:
         """Make sure that this person exists, without a password: for a server without authentication."""
         if await self.get(user_id) is None:
             with suppress(UsernameTaken):  # another node was faster
-                await self._database.write(users.create, user_id, "!")
+                await self._database.write(users.create, user_id, users.no_password())
 
     async def _add_invited(self, username: str, password: str, invite: str) -> str:
         _check(username, password)
@@ -170,6 +196,25 @@ class People:
 def _create_invited(connection: Connection, username: str, password_hash: str, invite: str) -> None:
     invites.use(connection, invite)
     users.create(connection, username, password_hash)
+
+
+def _page(connection: Connection, asker: str, limit: int, after: str) -> list[Person]:
+    user = users.get(connection, asker)
+    if user is None or user.role != "admin":
+        raise Forbidden("only an admin may list people")
+    return usage.page(connection, limit, after)
+
+
+def _create_vouched(connection: Connection, issuer: str, subject: str) -> User:
+    for name in issuers.usernames(issuer, subject, LOCAL):
+        # Another request may have been faster.
+        if found := users.vouched(connection, issuer, subject):
+            return found
+        users.create_vouched(connection, name, issuer, subject)
+    found = users.vouched(connection, issuer, subject)
+    if found is None:
+        raise UsernameTaken
+    return found
 
 
 def _check(username: str, password: str) -> None:

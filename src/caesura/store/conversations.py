@@ -25,11 +25,22 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from caesura.core import json_data
+from caesura.core import ids, json_data
 from caesura.core.conversations import Conversation
-from caesura.core.errors import Conflict, NoConversation, TooManyConversations, Unauthenticated
+from caesura.core.errors import Conflict, NoConversation, NotFound, TooManyConversations, Unauthenticated
 from caesura.store import changes, shares
-from caesura.store.schema import conversations, events, interrupts, now_ms, place_of, turns, users, waits
+from caesura.store.schema import (
+    conversations,
+    events,
+    interrupts,
+    keys,
+    live,
+    now_ms,
+    place_of,
+    turns,
+    users,
+    waits,
+)
 from caesura.store.statements import Prepared
 
 Order = Literal["created", "updated"]
@@ -206,21 +217,57 @@ def remove(connection: Connection, conversation_id: str, user_id: str) -> list[i
     """Delete the conversation from every table. Returns the numbers of its turns, whose streams must end."""
     shares.hold(connection, user_id)
     get(connection, conversation_id, user_id)
+    numbers, row = _lock_whole(connection, conversation_id)
+    connection.execute(delete(events).where(events.c.turn.in_(numbers)))
+    connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
+    used = {
+        "past_turns": users.c.past_turns + row.turn_count,
+        "past_input_tokens": users.c.past_input_tokens + row.input_tokens,
+        "past_output_tokens": users.c.past_output_tokens + row.output_tokens,
+    }
+    fewer = users.c.conversation_count - 1
+    connection.execute(update(users).where(users.c.id == user_id).values(conversation_count=fewer, **used))
+    changes.blank(connection, user_id, conversation_id)
+    changes.note_deleted(connection, user_id, conversation_id)
+    return numbers
+
+
+def give(connection: Connection, conversation_id: str, user_id: str, other: str) -> None:
+    """Make this conversation another person's. Its turns that have not ended are stopped: whoever runs one
+    loses it, and the next node that looks for work ends it. What the first person called it in API C is
+    forgotten, because the other one may call a conversation the same."""
+    for name in sorted((user_id, other)):
+        shares.hold(connection, name)
+    get(connection, conversation_id, user_id)
+    numbers, _ = _lock_whole(connection, conversation_id)
+    for name, more in ((other, 1), (user_id, -1)):
+        counted = update(users).where(users.c.id == name)
+        changed = connection.execute(counted.values(conversation_count=users.c.conversation_count + more))
+        if changed.rowcount == 0:
+            raise NotFound(f"user not found: {name}")
+    here = conversations.c.id == conversation_id
+    connection.execute(update(conversations).where(here).values(user_id=other, session=None))
+    mine = turns.c.conversation_id == conversation_id
+    connection.execute(update(turns).where(mine).values(user_id=other))
+    connection.execute(update(interrupts).where(interrupts.c.turn.in_(numbers)).values(user_id=other))
+    stopped = {"stop_requested": func.coalesce(turns.c.stop_requested, "user"), "epoch": turns.c.epoch + 1}
+    lost = {"owner": ids.owner(), "lease_until": 0}  # nobody has this name, so nobody renews its lease
+    connection.execute(update(turns).where(mine, turns.c.owner.is_not(None)).values(**lost))
+    connection.execute(update(turns).where(mine, live(turns)).values(**stopped))
+    connection.execute(delete(keys).where(keys.c.conversation_id == conversation_id))
+    changes.blank(connection, user_id, conversation_id)
+    changes.note(connection, conversation_id)
+
+
+def _lock_whole(connection: Connection, conversation_id: str) -> tuple[list[int], Any]:
+    """Lock the conversation and its turns. Returns the numbers of the turns, and the conversation's row."""
     # Lock the turns before the conversation, in the same order as a run that sets its title. A writer that
     # appends to one of them has finished by then, or will find it gone. After locking the conversation look
     # again: a turn may be new.
     held = select(turns.c.num).where(turns.c.conversation_id == conversation_id).order_by(turns.c.num)
     connection.execute(held.with_for_update())
-    lock(connection, conversation_id)
-    numbers = list(connection.execute(held.with_for_update()).scalars())
-    connection.execute(delete(events).where(events.c.turn.in_(numbers)))
-    connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
-    connection.execute(
-        update(users).where(users.c.id == user_id).values(conversation_count=users.c.conversation_count - 1)
-    )
-    changes.blank(connection, user_id, conversation_id)
-    changes.note_deleted(connection, user_id, conversation_id)
-    return numbers
+    row = lock(connection, conversation_id)
+    return list(connection.execute(held.with_for_update()).scalars()), row
 
 
 def _columns(source: Any) -> Select[Any]:
@@ -247,15 +294,15 @@ def _conversation(row: Any) -> Conversation:
 @cache
 def _page(order: Order, behind: bool, titled: bool) -> Select[Any]:
     at = conversations.c.created_at if order == "created" else conversations.c.updated_at
-    keys = select(conversations).where(conversations.c.user_id == bindparam("user_id"))
+    mine = select(conversations).where(conversations.c.user_id == bindparam("user_id"))
     total: ColumnElement[int] = users.c.conversation_count
     if titled:
-        keys = keys.where(_TITLED)
+        mine = mine.where(_TITLED)
         total = _count_titled()
     if behind:
         place = tuple_(bindparam("seen", type_=BigInteger), bindparam("seen_id", type_=String))
-        keys = keys.where(tuple_(at, conversations.c.id) < place)
-    newest = keys.order_by(at.desc(), conversations.c.id.desc())
+        mine = mine.where(tuple_(at, conversations.c.id) < place)
+    newest = mine.order_by(at.desc(), conversations.c.id.desc())
     found = newest.limit(bindparam("limit")).offset(bindparam("offset")).subquery("c")
     shown = found.c.created_at if order == "created" else found.c.updated_at
     # Select from the person's row, so that the total is known even when the page is empty.

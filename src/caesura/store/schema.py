@@ -80,6 +80,17 @@ users = Table(
     Column("conversation_count", Integer, nullable=False, server_default="0"),
     Column("created_at", BigInteger, nullable=False),
     Column("log_outs", Integer, nullable=False, server_default="0"),
+    Column("role", String(10), nullable=False, server_default="member"),
+    # Whom the person is to another service that vouches for them.
+    Column("issuer", String(500)),
+    Column("subject", String(255)),
+    # Tokens of that service that were issued before are refused.
+    Column("signed_out_at", BigInteger, nullable=False, server_default="0"),
+    # What was used in conversations that are deleted.
+    Column("past_turns", BigInteger, nullable=False, server_default="0"),
+    Column("past_input_tokens", BigInteger, nullable=False, server_default="0"),
+    Column("past_output_tokens", BigInteger, nullable=False, server_default="0"),
+    Index("users_by_subject", "issuer", "subject", unique=True),
 )
 
 #: Sessions of browsers that were ended before their time, kept until that time.
@@ -114,6 +125,8 @@ conversations = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("stored", BigInteger, nullable=False, server_default="0"),
+    Column("input_tokens", BigInteger, nullable=False, server_default="0"),
+    Column("output_tokens", BigInteger, nullable=False, server_default="0"),
     Index("conversations_by_creation", "user_id", "created_at", "id"),
     Index("conversations_by_update", "user_id", "updated_at", "id"),
     Index("conversations_by_session", "user_id", "agent", "session", unique=True),

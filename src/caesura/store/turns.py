@@ -11,7 +11,7 @@ from caesura.core import json_data
 from caesura.core import messages as msg
 from caesura.core.errors import NotFound
 from caesura.core.turns import Status, Turn
-from caesura.store.schema import QUEUED, events, live, running, turns
+from caesura.store.schema import QUEUED, conversations, events, live, running, turns
 from caesura.store.statements import Prepared
 
 
@@ -237,6 +237,13 @@ def count_queued(connection: Connection) -> int:
     """How many turns are queued."""
     queued = select(func.count()).select_from(turns).where(QUEUED)
     return connection.execute(queued).scalar_one()
+
+
+def count_live(connection: Connection, user_id: str) -> int:
+    """How many turns of this person have not ended."""
+    mine = select(conversations.c.id).where(conversations.c.user_id == user_id)
+    found = select(func.count()).select_from(turns).where(turns.c.conversation_id.in_(mine), live(turns))
+    return connection.execute(found).scalar_one()
 
 
 def made(row: Any) -> Turn:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Delete,
     Update,
     bindparam,
     case,
@@ -20,13 +21,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from caesura.core.errors import NotFound, UsernameTaken
+from caesura.core import ids
+from caesura.core.errors import Conflict, NotFound, UsernameTaken
 from caesura.store import changes
 from caesura.store.schema import now_ms, users
-from caesura.store.statements import Prepared
+from caesura.store.statements import Prepared, savepoint
+
+Role = Literal["member", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 #: Begins the hash of a disabled person. No hash of a password begins so, and the stamp changes with it.
 _DISABLED = "disabled:"
+#: Begins the hash of a person without a password. The rest is random, because the stamp is made from it: the
+#: tokens of a person who was removed must not be those of the next one of that name.
+_NO_PASSWORD = "!"  # noqa: S105 - it is none
 
 
 class User(NamedTuple):
@@ -36,6 +44,20 @@ class User(NamedTuple):
     created_at: int
     #: How often the person has logged out everywhere.
     log_outs: int = 0
+    role: Role = "member"
+    #: Who the person is to another service that vouches for them, and the time before which tokens of that
+    #: service are refused.
+    issuer: str | None = None
+    subject: str | None = None
+    signed_out_at: int = 0
+    #: What was used in conversations that are deleted.
+    past_turns: int = 0
+    past_input_tokens: int = 0
+    past_output_tokens: int = 0
+
+    @property
+    def has_password(self) -> bool:
+        return not self.password_hash.removeprefix(_DISABLED).startswith(_NO_PASSWORD)
 
     @property
     def disabled(self) -> bool:
@@ -61,12 +83,55 @@ def create(connection: Connection, user_id: str, password_hash: str) -> None:
         raise UsernameTaken from error
 
 
+def no_password() -> str:
+    """In place of the hash of a password, for a person who has none."""
+    return f"{_NO_PASSWORD}{ids.token()}"
+
+
+def create_vouched(connection: Connection, user_id: str, issuer: str, subject: str) -> bool:
+    """Create a person for whom another service vouches. False if the name is taken, or the person exists."""
+    values = {"id": user_id, "password_hash": no_password(), "issuer": issuer, "subject": subject}
+    try:
+        with savepoint(connection):
+            connection.execute(insert(users).values(created_at=now_ms(), **values))
+    except IntegrityError:
+        return False
+    return True
+
+
+def vouched(connection: Connection, issuer: str, subject: str) -> User | None:
+    """The person who is this one to another service."""
+    row = _VOUCHED.row(connection, issuer=issuer, subject=subject)
+    return User(*row) if row else None
+
+
+def link(connection: Connection, user_id: str, issuer: str | None, subject: str | None) -> None:
+    """Let tokens of another service for this subject be this person; None for no such tokens."""
+    statement = update(users).where(users.c.id == user_id).values(issuer=issuer, subject=subject)
+    try:
+        with savepoint(connection):
+            changed = connection.execute(statement).rowcount
+    except IntegrityError as error:
+        raise Conflict(f"somebody else is {subject} already: `caesura user list` says who") from error
+    if changed == 0:
+        raise NotFound(f"user not found: {user_id}")
+
+
+def set_role(connection: Connection, user_id: str, role: Role) -> None:
+    statement = update(users).where(users.c.id == user_id).values(role=role)
+    if connection.execute(statement).rowcount == 0:
+        raise NotFound(f"user not found: {user_id}")
+
+
 def get(connection: Connection, user_id: str) -> User | None:
     row = _GET.row(connection, id=user_id)
     return User(*row) if row else None
 
 
 _GET = Prepared(select(users).where(users.c.id == bindparam("id")))
+_VOUCHED = Prepared(
+    select(users).where(users.c.issuer == bindparam("issuer"), users.c.subject == bindparam("subject"))
+)
 
 
 def stamps(connection: Connection, user_ids: Collection[str]) -> dict[str, str]:
@@ -84,22 +149,24 @@ def listing(connection: Connection) -> list[User]:
 def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
     """Who is disabled stays so."""
     kept = case((_is_disabled(), _DISABLED + password_hash), else_=password_hash)
-    statement = update(users).where(users.c.id == user_id).values(password_hash=kept)
+    values = {"password_hash": kept, "signed_out_at": now_ms()}
+    statement = update(users).where(users.c.id == user_id).values(**values)
     if connection.execute(statement).rowcount == 0:
         raise NotFound(f"user not found: {user_id}")
 
 
 def log_out(connection: Connection, user_id: str) -> None:
     """Change the person's stamp: every token, ticket and session of theirs ends."""
-    statement = update(users).where(users.c.id == user_id).values(log_outs=users.c.log_outs + 1)
-    connection.execute(statement)
+    values = {"log_outs": users.c.log_outs + 1, "signed_out_at": now_ms()}
+    connection.execute(update(users).where(users.c.id == user_id).values(**values))
 
 
 def disable(connection: Connection, user_id: str) -> bool:
     """Let nobody in as this person. Every token, ticket and session of theirs ends, also for the time after
     they are enabled again. False if they were disabled already."""
     statement = update(users).where(users.c.id == user_id, ~_is_disabled())
-    changed = statement.values(password_hash=_DISABLED + users.c.password_hash, log_outs=users.c.log_outs + 1)
+    values = {"log_outs": users.c.log_outs + 1, "signed_out_at": now_ms()}
+    changed = statement.values(password_hash=_DISABLED + users.c.password_hash, **values)
     return _changed(connection, user_id, changed)
 
 
@@ -110,7 +177,7 @@ def enable(connection: Connection, user_id: str) -> bool:
     return _changed(connection, user_id, statement.values(password_hash=password_hash))
 
 
-def _changed(connection: Connection, user_id: str, statement: Update) -> bool:
+def _changed(connection: Connection, user_id: str, statement: Update | Delete) -> bool:
     if connection.execute(statement).rowcount:
         return True
     if get(connection, user_id) is None:
@@ -123,7 +190,8 @@ def _is_disabled() -> ColumnElement[bool]:
 
 
 def remove(connection: Connection, user_id: str) -> None:
-    """Delete a person who has no conversations left. The caller deletes those first."""
-    if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
-        raise NotFound(f"user not found: {user_id}")
+    """Delete a person who has no conversations left. The caller deletes those first, or gives them away."""
+    bare = users.c.conversation_count == 0
+    if not _changed(connection, user_id, delete(users).where(users.c.id == user_id, bare)):
+        raise Conflict(f"{user_id} still has conversations")
     changes.remove(connection, user_id)

@@ -73,7 +73,8 @@ export interface paths {
         /**
          * Begin
          * @description Sign in on a web page. The session is kept in the cookie `caesura_session`, over https
-         *     `__Host-caesura_session`.
+         *     `__Host-caesura_session`. With `Authorization: Bearer` the token takes the place of the body, and the
+         *     session ends when the token does.
          */
         post: operations["begin_api_auth_session_post"];
         /**
@@ -530,6 +531,27 @@ export interface paths {
         };
         /** Me */
         get: operations["me_api_v2_me_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * People
+         * @description All people by name, and what they have used; 403 for who is not an admin. Nothing that they have said
+         *     is told.
+         */
+        get: operations["people_api_v2_people_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1593,6 +1615,56 @@ export interface components {
              * @enum {string}
              */
             registration: "open" | "invite" | "closed";
+        };
+        /** People */
+        People: {
+            /**
+             * Next
+             * @description The cursor of the next page; null after the last one
+             */
+            next: string | null;
+            /** People */
+            people: components["schemas"]["Person"][];
+        };
+        /** Person */
+        Person: {
+            /**
+             * Active At
+             * @description When one of their conversations changed last
+             */
+            active_at: number | null;
+            /** Conversations */
+            conversations: number;
+            /** Created At */
+            created_at: number;
+            /** Disabled */
+            disabled: boolean;
+            /** Id */
+            id: string;
+            /**
+             * Input Tokens
+             * @description Tokens of all replies, as the providers count them
+             */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "member" | "admin";
+            /** Stored Bytes */
+            stored_bytes: number;
+            /**
+             * Subject
+             * @description Their id in the service that vouches for them; null without one
+             */
+            subject: string | null;
+            /**
+             * Turns
+             * @description Messages sent, also in conversations that are deleted
+             */
+            turns: number;
         };
         /** Question */
         Question: {
@@ -5145,6 +5217,97 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    people_api_v2_people_get: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["People"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

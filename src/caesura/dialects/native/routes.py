@@ -15,6 +15,7 @@ from caesura.dialects.native import (
     encode,
     event_data,
     feed,
+    people,
     question_replies,
     replies,
     requests,
@@ -349,6 +350,7 @@ async def answer_all(
 
 router.routes.extend(artifacts.router.routes)
 router.routes.extend(feed.router.routes)
+router.routes.extend(people.router.routes)
 
 
 def _inbox(found: list[StoredInterrupt], more: bool) -> bytes:
