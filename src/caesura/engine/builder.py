@@ -136,7 +136,8 @@ class Builder:
         if "model" in agent.spec.model_fields_set:
             with suppress(ModelUnavailable):  # it only makes titles
                 models = tuple(item.model for item in self._ready(agent))
-        return Compiled(agent.name, agent.version, agent.spec, models, graph=graph)
+        threads = self._registry.threads
+        return Compiled(agent.name, agent.version, agent.spec, models, graph=graph, threads=threads)
 
     def _own(self, agent: Agent, now: Agent | None) -> Compiled:
         delegates = (self._delegate(link, now) for link in agent.sub_agents)

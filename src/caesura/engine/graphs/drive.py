@@ -23,7 +23,8 @@ from caesura.core.messages import Message
 from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
-from caesura.engine.graphs import identity, states
+from caesura.engine.graphs import identity, own_calls, states
+from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.questions import Questions, waiting
 from caesura.engine.graphs.watcher import Watcher, refs, void
 from caesura.engine.run import Released, Run
@@ -38,7 +39,9 @@ async def advance(run: Run) -> dict[str, Interrupt]:
     """Run the graph. Returns its questions, if any, by the id under which it expects the answer."""
     with identity.place(run.turn).active():
         await states.begin(run)
-        return await _advance(run)
+        async with own_calls.of(run) as calls:
+            found = await _advance(run, calls)
+        return found | calls.asked
 
 
 async def leave(run: Run) -> list[Kept]:
@@ -46,11 +49,11 @@ async def leave(run: Run) -> list[Kept]:
     return await states.left(run, identity.place(run.turn))
 
 
-async def _advance(run: Run) -> dict[str, Interrupt]:
+async def _advance(run: Run, calls: OwnCalls) -> dict[str, Interrupt]:
     config: Any = {
         "configurable": {**identity.known(run.turn), "refusals": _refusals(run)},
         "recursion_limit": run.limits.steps,
-        "callbacks": run.callbacks,
+        "callbacks": [*run.callbacks, calls.started],
     }
     state = None if run.cause == "start" else await _state(run, config)
     if run.cause != "start":
@@ -60,8 +63,8 @@ async def _advance(run: Run) -> dict[str, Interrupt]:
     try:
         while given is not _NOTHING:
             found = await _stream(run, given, config)
-            asked = await questions.asked(found)
-            if asked or not found:
+            asked = await questions.asked(item for item in found if not own_calls.is_own(item))
+            if asked or calls.asked or not found:
                 return asked
             # All that the graph asks for is always allowed: it goes on, with the steps that are left.
             spent = _step(await _state(run, config)) - begun
