@@ -106,8 +106,8 @@ graph = create_agent(
 
 
 #: An agent with marked functions and marked tools of LangChain. `how` says who calls them: LangChain's agent,
-#: a `ToolNode`, a node by the tool's own protocol, or a node without the id of a model's call. Tools leave the
-#: key of their call in `trace`, and those that wait do so until there is a file `go`.
+#: a `ToolNode`, a node by the tool's own protocol, or a node without the id of a model's call. Tools leave
+#: the key of their call in `trace`, and those that wait do so until there is a file `go`.
 _MARKED = """
 import asyncio
 import json

@@ -97,10 +97,10 @@ async def test_a_turn_that_failed_or_was_stopped_leaves_the_state_of_its_last_fi
 ) -> None:
     graph(world, COUNT)
     assert (await world.say("a")).text == "1 a"
-    assert (await world.say("fail")).failure
+    assert (await world.say("fail")).failure.code == "internal"
     assert (await world.say("b")).text == "2 a b"
     late = await world.say("fail late")
-    assert late.failure
+    assert late.failure.code == "internal"
     assert (await world.say("c")).text == "4 a b fail late c"
     asked = await world.say("ask late")
     await world.close(asked.turn)
