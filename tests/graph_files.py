@@ -119,10 +119,12 @@ from typing import Annotated
 import caesura
 {scripted}
 from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool, tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
+from langgraph.types import Command
 
 FOLDER = Path(__file__).parent
 
@@ -238,7 +240,21 @@ def seen(state: Annotated[dict, InjectedState]) -> str:
     return f"{len(state['messages'])} messages"
 
 
-TOOLS = [look, alook, told, atold, charge, acharge, mail, amail, pay, refund, fail, seen]
+@caesura.tool(permission="auto")
+def command() -> Command:
+    "Go elsewhere."
+    return Command(goto="elsewhere")
+
+
+@caesura.tool(permission="auto")
+@tool
+def command_too() -> Command:
+    "Go elsewhere."
+    return Command(goto="elsewhere")
+
+
+TOOLS = [command, command_too, look, alook, told, atold]
+TOOLS += [charge, acharge, mail, amail, pay, refund, fail, seen]
 BY_NAME = {item.name: item for item in ToolNode(TOOLS).tools_by_name.values()}
 WITH_ID = "{how}" == "direct"
 
@@ -257,12 +273,25 @@ async def call(state):
     return {"messages": results}
 
 
-if "{how}" == "agent":
-    graph = create_agent(Scripted(), tools=TOOLS)
+def call_plainly(state):
+    calls = state["messages"][-1].tool_calls
+    return {"messages": [BY_NAME[item["name"]].invoke({**item, "type": "tool_call"}) for item in calls]}
+
+
+NODES = {"node": ToolNode(TOOLS), "plain": call_plainly}
+
+if "{how}" in ("agent", "reviewed", "nested"):
+    review = HumanInTheLoopMiddleware(interrupt_on={"pay": True})
+    graph = create_agent(Scripted(), tools=TOOLS, middleware=[review] if "{how}" == "reviewed" else [])
+    if "{how}" == "nested":
+        outer = StateGraph(MessagesState)
+        outer.add_node("inner", graph)
+        outer.add_edge(START, "inner")
+        graph = outer.compile()
 else:
     graph = StateGraph(MessagesState)
     graph.add_node("speak", speak)
-    graph.add_node("tools", ToolNode(TOOLS) if "{how}" == "node" else call)
+    graph.add_node("tools", NODES.get("{how}", call))
     graph.add_edge(START, "speak")
     graph.add_conditional_edges("speak", tools_condition)
     graph.add_edge("tools", "speak")

@@ -412,3 +412,35 @@ async def test_a_graph_cannot_reach_the_checkpoints_of_another_turn(world: World
     assert said.finished, said.outcome
     again = await world.say("1.1")
     assert again.text == said.text
+
+
+async def test_values_of_other_classes_come_back_as_dicts_and_differences_as_a_whole(world: World) -> None:
+    graph(
+        world,
+        chain(
+            """
+            from langgraph.channels import DeltaChannel
+
+            @dataclass
+            class Loose:
+                x: int
+
+            def joined(state, writes):
+                return [item for items in [state or [], *writes] for item in items]
+
+            class State(MessagesState):
+                loose: Any
+                log: Annotated[list, DeltaChannel(joined)]
+
+            def work(state):
+                text = f"{state.get('loose')} {state.get('log')}"
+                log = [state["messages"][-1].text]
+                return {"loose": Loose(1), "log": log, "messages": [AIMessage(text)]}
+            """,
+            "work",
+            state="State",
+        ),
+    )
+    assert (await world.say("a")).text == "None []"
+    assert (await world.say("b")).text == "{'x': 1} ['a']"
+    assert (await world.say("c")).text == "{'x': 1} ['a', 'b']"

@@ -33,6 +33,8 @@ def graph(world: World, how: str = "agent") -> None:
         ("node", "told"),
         ("direct", "look"),
         ("bare", "alook"),
+        ("plain", "look"),
+        ("nested", "told"),
     ],
 )
 async def test_a_marked_tool_knows_its_context_and_its_call_is_told_once(
@@ -55,7 +57,14 @@ async def test_a_marked_tool_knows_its_context_and_its_call_is_told_once(
 
 @pytest.mark.parametrize(
     ("how", "name"),
-    [("agent", "charge"), ("agent", "amail"), ("node", "acharge"), ("direct", "mail"), ("bare", "charge")],
+    [
+        ("agent", "charge"),
+        ("nested", "amail"),
+        ("node", "acharge"),
+        ("direct", "mail"),
+        ("bare", "charge"),
+        ("plain", "mail"),
+    ],
 )
 async def test_a_call_that_was_cut_off_is_put_before_the_person_and_one_that_ended_is_not_made_again(
     hasty: World, how: str, name: str
@@ -99,7 +108,7 @@ async def test_a_repeatable_call_simply_runs_again(hasty: World) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize("how", ["agent", "node", "direct"])
+@pytest.mark.parametrize("how", ["agent", "node", "direct", "nested"])
 async def test_a_marked_tool_asks_before_it_runs_and_in_its_middle(world: World, how: str) -> None:
     graph(world, how)
     calls: tuple[tuple[str, dict[str, str]], ...] = (
@@ -164,9 +173,7 @@ async def test_a_stop_ends_the_calls_of_a_graph(world: World) -> None:
 async def test_a_node_that_langgraph_retries_does_not_make_its_calls_again(world: World) -> None:
     graph(world, "direct")
     source = world.agents / "marked.py"
-    text = source.read_text().replace(
-        'add_node("tools", ToolNode', 'add_node("tools", retry_policy=RETRY, action=ToolNode'
-    )
+    text = source.read_text().replace('add_node("tools", ', 'add_node("tools", retry_policy=RETRY, action=')
     text = text.replace(
         '    return {"messages": results}',
         """    if not (FOLDER / "failed").exists():
@@ -192,3 +199,21 @@ def test_a_marked_function_can_be_called_as_before() -> None:
 
     assert (double(2), double(number=3), double(0, caesura.Context(user_id="alice"))) == (4, 6, 5)
     assert (double.__name__, double.__doc__) == ("double", "Double it.")
+
+
+async def test_a_call_that_the_middleware_had_approved_is_not_asked_about_again(world: World) -> None:
+    graph(world, "reviewed")
+    asked = await world.say(wants(("pay", {"text": "a"})))
+    (item,) = asked.waiting(Approval)
+    assert item.name == "pay"
+    said = await world.resume(asked, Answer("edit", args={"text": "less"}))
+    assert said.finished, said.outcome
+    assert world.traces() == ["pay less"]
+    await world.checked(said.turn)
+
+
+async def test_a_command_is_no_result_of_a_marked_tool(world: World) -> None:
+    graph(world)
+    said = await world.say(wants(("command", {}), ("command_too", {})))
+    assert said.finished, said.outcome
+    assert [(status, "Command" in text) for _, text, status in said.results()] == [("error", True)] * 2

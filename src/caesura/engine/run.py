@@ -117,6 +117,8 @@ class Run:
     cause: ev.Cause = "start"
     #: The interrupts with which this segment ends, by graph id.
     new_interrupts: dict[str, Interrupt] = field(default_factory=dict)
+    #: The ids of tool calls that a graph makes through the journal.
+    journalled: set[str] = field(default_factory=set)
     #: The state that a graph leaves to the turns that follow.
     state: Sequence[Kept] = ()
     began: float = field(default_factory=time.monotonic)

@@ -26,6 +26,7 @@ from langgraph.types import Interrupt as GraphInterruption
 from pydantic_core import to_jsonable_python
 
 from caesura.agents.tools.own import declared, journalled
+from caesura.agents.tools.own.declared import Declared
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.tool import Action, Tool
 from caesura.core import json_data
@@ -98,6 +99,9 @@ class OwnCalls:
         self._loop = asyncio.get_running_loop()
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
         self._numbers: Counter[str] = Counter()
+        self._threads = run.agent.threads or OwnThreads()
+        #: The tools that were called, by the ids of the objects that are marked.
+        self._declared: dict[int, Declared] = {}
         self.started = Started()
         self.asked: dict[str, Interrupt] = {}
 
@@ -141,13 +145,15 @@ class OwnCalls:
             self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None)
             task = None
         if task is None:
+            self._run.journalled.add(call_id)
             wanted = {"id": call_id, "name": tool.name, "args": args}
             task = self._tasks[call_id] = self._group.create_task(self._outcome(tool, wanted))
         return task
 
     def _tool(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Tool:
-        threads = self._run.agent.threads or OwnThreads()
-        tool = declared.read(target).tool(threads)
+        if id(target) not in self._declared:
+            self._declared[id(target)] = declared.read(target)
+        tool = self._declared[id(target)].tool(self._threads)
         known = begun.args or {}
         injected = {name: value for name, value in given.items() if name not in known}
         if not isinstance(target, BaseTool) or not injected:
