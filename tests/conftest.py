@@ -157,6 +157,8 @@ SLOW = (
     "tests/engine/test_cancellation.py",
     "tests/engine/test_confirmations.py",
     "tests/engine/test_effects.py",
+    "tests/engine/test_graph_states.py",
+    "tests/engine/test_graph_tools.py",
     "tests/engine/test_hand_over.py",
     "tests/engine/test_limits.py",
     "tests/engine/test_own_tools.py",

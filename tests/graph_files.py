@@ -18,19 +18,11 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import interrupt
 """
 
-#: An agent whose tool calls a person reviews, as LangChain's documentation writes one. Its model makes the
-#: calls that a message lists as JSON, and then repeats their results. Tools write to `trace`.
-_REVIEWED = """
-import json
-from pathlib import Path
-
-from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
+#: A model that makes the calls which a message lists as JSON, and then repeats their results.
+_SCRIPTED = """
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import MemorySaver
 
 
 class Scripted(BaseChatModel):
@@ -57,7 +49,19 @@ class Scripted(BaseChatModel):
                 results.insert(0, message.text)
             reply = AIMessage(" | ".join(results) or "nothing to do")
         return ChatResult(generations=[ChatGeneration(message=reply)])
+"""
 
+#: An agent whose tool calls a person reviews, as LangChain's documentation writes one. Its model makes the
+#: calls that a message lists as JSON, and then repeats their results. Tools write to `trace`.
+_REVIEWED = """
+import json
+from pathlib import Path
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import MemorySaver
+{scripted}
 
 def leave(line):
     with Path("{trace}").open("a") as file:
@@ -101,6 +105,200 @@ graph = create_agent(
 """
 
 
+#: An agent with marked functions and marked tools of LangChain. `how` says who calls them: LangChain's agent,
+#: a `ToolNode`, a node by the tool's own protocol, or a node without the id of a model's call. Tools leave
+#: the key of their call in `trace`, and those that wait do so until there is a file `go`.
+_MARKED = """
+import asyncio
+import json
+import time
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import caesura
+{scripted}
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import StructuredTool, tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
+from langgraph.types import Command
+
+FOLDER = Path(__file__).parent
+
+
+class Size(Enum):
+    LARGE = "large"
+
+
+def leave(line):
+    with Path("{trace}").open("a") as file:
+        file.write(line + "\\n")
+
+
+def who(ctx):
+    return [ctx.user_id, ctx.conversation_id, ctx.turn_id, ctx.agent]
+
+
+@caesura.tool(permission="auto", repeatable=True)
+def look(ctx: caesura.Context, text: str, size: Size) -> dict:
+    "Look."
+    leave(ctx.idempotency_key)
+    return {"text": f"{text} {size.value}", "who": who(ctx)}
+
+
+@caesura.tool(permission="auto", repeatable=True)
+async def alook(text: str, size: Size, *, ctx: caesura.Context) -> dict:
+    "Look."
+    leave(ctx.idempotency_key)
+    ctx.progress("looking")
+    return {"text": f"{text} {size.value}", "who": who(ctx)}
+
+
+@caesura.tool(permission="auto", repeatable=True)
+@tool
+def told(text: str, size: Size) -> str:
+    "Tell."
+    leave("told")
+    return json.dumps({"text": f"{text} {size.value}", "who": None})
+
+
+@caesura.tool(permission="auto", repeatable=True)
+@tool
+async def atold(text: str, size: Size) -> str:
+    "Tell."
+    leave("told")
+    return json.dumps({"text": f"{text} {size.value}", "who": None})
+
+
+@caesura.tool(permission="auto")
+def charge(text: str, ctx: caesura.Context) -> str:
+    "Charge."
+    leave(ctx.idempotency_key)
+    while not (FOLDER / "go").exists():
+        time.sleep(0.01)
+    return "charged " + text
+
+
+@caesura.tool(permission="auto")
+async def acharge(text: str, ctx: caesura.Context) -> str:
+    "Charge."
+    leave(ctx.idempotency_key)
+    while not (FOLDER / "go").exists():
+        await asyncio.sleep(0.01)
+    return "charged " + text
+
+
+@caesura.tool(permission="auto")
+@tool
+def mail(text: str) -> str:
+    "Mail."
+    leave("mail")
+    while not (FOLDER / "go").exists():
+        time.sleep(0.01)
+    return "mailed " + text
+
+
+@caesura.tool(permission="auto")
+@tool
+async def amail(text: str) -> str:
+    "Mail."
+    leave("mail")
+    while not (FOLDER / "go").exists():
+        await asyncio.sleep(0.01)
+    return "mailed " + text
+
+
+@caesura.tool
+def pay(text: str) -> str:
+    "Pay."
+    leave("pay " + text)
+    return "paid " + text
+
+
+@caesura.tool(permission="auto")
+def refund(ctx: caesura.Context) -> str:
+    "Refund."
+    leave("asks")
+    amount = ctx.ask("How much?")
+    leave("refund " + amount)
+    return "refunded " + amount
+
+
+@caesura.tool(permission="auto")
+def fail(text: str) -> str:
+    "Fail."
+    raise caesura.ToolError("no " + text)
+
+
+@caesura.tool(permission="auto")
+@tool
+def seen(state: Annotated[dict, InjectedState]) -> str:
+    "See."
+    return f"{len(state['messages'])} messages"
+
+
+@caesura.tool(permission="auto")
+def command() -> Command:
+    "Go elsewhere."
+    return Command(goto="elsewhere")
+
+
+@caesura.tool(permission="auto")
+@tool
+def command_too() -> Command:
+    "Go elsewhere."
+    return Command(goto="elsewhere")
+
+
+TOOLS = [command, command_too, look, alook, told, atold]
+TOOLS += [charge, acharge, mail, amail, pay, refund, fail, seen]
+BY_NAME = {item.name: item for item in ToolNode(TOOLS).tools_by_name.values()}
+WITH_ID = "{how}" == "direct"
+
+
+async def speak(state):
+    return {"messages": [await Scripted().ainvoke(state["messages"])]}
+
+
+async def call(state):
+    results = []
+    for item in state["messages"][-1].tool_calls:
+        tool = BY_NAME[item["name"]]
+        found = await tool.ainvoke({**item, "type": "tool_call"} if WITH_ID else item["args"])
+        name = item["name"]
+        results.append(found if WITH_ID else ToolMessage(found, tool_call_id=item["id"], name=name))
+    return {"messages": results}
+
+
+def call_plainly(state):
+    calls = state["messages"][-1].tool_calls
+    return {"messages": [BY_NAME[item["name"]].invoke({**item, "type": "tool_call"}) for item in calls]}
+
+
+NODES = {"node": ToolNode(TOOLS), "plain": call_plainly}
+
+if "{how}" in ("agent", "reviewed", "nested"):
+    review = HumanInTheLoopMiddleware(interrupt_on={"pay": True})
+    graph = create_agent(Scripted(), tools=TOOLS, middleware=[review] if "{how}" == "reviewed" else [])
+    if "{how}" == "nested":
+        outer = StateGraph(MessagesState)
+        outer.add_node("inner", graph)
+        outer.add_edge(START, "inner")
+        graph = outer.compile()
+else:
+    graph = StateGraph(MessagesState)
+    graph.add_node("speak", speak)
+    graph.add_node("tools", NODES.get("{how}", call))
+    graph.add_edge(START, "speak")
+    graph.add_conditional_edges("speak", tools_condition)
+    graph.add_edge("tools", "speak")
+    graph = graph.compile()
+"""
+
+
 def preload(*modules: str) -> None:
     """Import what a graph's file imports: on a busy machine that may take longer than a file may take."""
     for module in modules:
@@ -110,7 +308,13 @@ def preload(*modules: str) -> None:
 def reviewed(trace: Path, mode: str = "batched") -> str:
     """The source of `graph`, an agent whose tool calls a person reviews."""
     preload("langchain.agents.middleware", "langgraph.checkpoint.memory")
-    return _REVIEWED.replace("{trace}", str(trace)).replace("{mode}", mode)
+    return _REVIEWED.replace("{scripted}", _SCRIPTED).replace("{trace}", str(trace)).replace("{mode}", mode)
+
+
+def marked(trace: Path, how: str = "agent") -> str:
+    """The source of `graph`, an agent with marked functions and tools."""
+    preload("langchain.agents.middleware", "langgraph.prebuilt")
+    return _MARKED.replace("{scripted}", _SCRIPTED).replace("{trace}", str(trace)).replace("{how}", how)
 
 
 def wants(*calls: tuple[str, dict[str, Any]]) -> str:

@@ -247,6 +247,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         limits=RunLimits(
             run=settings.stream_timeout,
             log=settings.turn_bytes,
+            graph_state=settings.graph_state_bytes,
             results=settings.result_bytes,
             results_of_person=settings.result_bytes_per_person,
         ),

@@ -107,6 +107,7 @@ class Settings(BaseModel):
     stored_bytes_per_person: ByteBound = ByteSize(1024 * _MIB)
     unread_bytes_per_person: ByteBound = ByteSize(32 * _MIB)
     # An event takes at least 16 bytes, and a cursor can number 2^24 events.
+    graph_state_bytes: Annotated[Bytes, Field(le=64 * _MIB)] = ByteSize(_MIB)
     turn_bytes: Annotated[Bytes, Field(le=256 * _MIB)] = ByteSize(16 * _MIB)
     result_bytes: Bytes = ByteSize(8 * _MIB)
     result_bytes_per_person: Bytes = ByteSize(32 * _MIB)

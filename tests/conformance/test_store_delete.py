@@ -16,6 +16,7 @@ from caesura.store import (
     checkpoints,
     conversations,
     events,
+    graph_states,
     interrupts,
     keys,
     life,
@@ -26,6 +27,7 @@ from caesura.store import (
     users,
 )
 from caesura.store.database import Database
+from caesura.store.graph_states import Kept
 from caesura.store.schema import readings
 from caesura.store.summaries import Summary
 from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
@@ -110,6 +112,7 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
     await database.write(checkpoints.put, second.num, "", checkpoints.Checkpoint("1", None, "t", b"", b""))
     write = checkpoints.Write("t", 0, "", "messages", "t", b"")
     await database.write(checkpoints.put_writes, second.num, "", "1", [write])
+    await database.write(graph_states.replace, second.num, [Kept("", "count", "t", mark.encode())])
     await database.write(read_marks.move, second, 1)
     await database.write(keys.keep, "alice", mark, "print", {}, conversation_id)
     words: dict[str, Any] = {"title": mark, "content_type": "text", "first": artifacts.draft(create(mark))}

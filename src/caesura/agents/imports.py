@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -145,6 +145,16 @@ def _close_to(name: str, module: ModuleType) -> str:
     known = [item for item in vars(module) if not item.startswith("_")]
     hint = did_you_mean(name, known)
     return f": {hint}" if hint else ""
+
+
+def renamed(data: bytes, modules: Iterable[str]) -> bytes:
+    """The same data, in which the module of a file next to a YAML has the name that it has now: a file that
+    was changed has another name. Names of the same file are equally long."""
+    for name in modules:
+        if found := _UNIQUE.fullmatch(name):
+            file = re.escape(f"caesura_agents_{found[1]}_").encode()
+            data = re.sub(file + rb"[0-9a-f]{16}", name.encode(), data)
+    return data
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -109,6 +109,7 @@ def serve(
     unread_bytes_per_person: Annotated[
         str | None, _flag("Large responses that a person has not read (32MiB)")
     ] = None,
+    graph_state_bytes: Annotated[str | None, _flag("The state that a graph keeps (1MiB)")] = None,
     turn_bytes: Annotated[str | None, _flag("The log of one turn (16MiB)")] = None,
     result_bytes: Annotated[str | None, _flag("Memory for results of one turn's tool calls (8MiB)")] = None,
     result_bytes_per_person: Annotated[

@@ -45,12 +45,21 @@ class Turn:
     size: int
     #: What is kept of an ended turn beside its messages, as `core.notes` stores it.
     about: bytes | None = None
+    #: The id of the first turn of its branch. The first turn that follows another one continues its branch.
+    branch: str | None = None
+    #: By the name of an agent: the number of the nearest turn above that has left a state of its graph.
+    states: dict[str, int] = field(default_factory=dict)
     #: Whether the conversation had a title when this turn was created; None if that was not checked.
     titled: bool | None = field(default=None, compare=False)
 
     @property
     def ended(self) -> bool:
         return self.status in ENDED
+
+    @property
+    def begins_with(self) -> int | None:
+        """The number of the turn whose state the agent's graph begins with, if there is one."""
+        return self.states.get(self.agent)
 
     def bare(self) -> Turn:
         """The turn without its texts: a reader may wait for hours and does not need them."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from caesura.agents.spec import Permission, Spec
+from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.tool import Tool
 from caesura.engine.served import Served
 from caesura.engine.windows import Window
@@ -31,6 +32,8 @@ class Compiled:
     windows: tuple[Window, ...] = ()
     #: The operator's own LangGraph graph, which is observed from outside.
     graph: Any = None
+    #: The threads for marked functions that a graph uses as tools.
+    threads: OwnThreads | None = None
     #: Why the agent cannot run: its file is missing or invalid.
     fault: Exception | None = None
 

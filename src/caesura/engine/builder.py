@@ -128,12 +128,16 @@ class Builder:
         from caesura.engine.graphs.saver import Saver  # with LangGraph, which few need
 
         assert agent.graph is not None  # noqa: S101 - for the type checker
-        graph = agent.graph.copy({"checkpointer": Saver(self._database), "name": agent.name})
+        saver = Saver.of(self._database, agent.graph)
+        graph = agent.graph.copy({"checkpointer": saver, "name": agent.name})
+        if agent.graph.checkpointer:  # code of the graph may ask the graph itself for its state
+            agent.graph.checkpointer = saver
         models: tuple[Model, ...] = ()
         if "model" in agent.spec.model_fields_set:
             with suppress(ModelUnavailable):  # it only makes titles
                 models = tuple(item.model for item in self._ready(agent))
-        return Compiled(agent.name, agent.version, agent.spec, models, graph=graph)
+        threads = self._registry.threads
+        return Compiled(agent.name, agent.version, agent.spec, models, graph=graph, threads=threads)
 
     def _own(self, agent: Agent, now: Agent | None) -> Compiled:
         delegates = (self._delegate(link, now) for link in agent.sub_agents)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from caesura.agents.models import ModelUnavailable
 from caesura.core import events as ev
 from caesura.core import ids
-from caesura.core.errors import CaesuraError, Fenced, StopRequested
+from caesura.core.errors import CaesuraError, Fenced, StopRequested, Unavailable
 from caesura.core.fold import Transcript
 from caesura.core.messages import Message
 from caesura.core.notes import NOTHING, About
@@ -29,7 +29,7 @@ from caesura.engine.titles import Spawn, Title
 from caesura.log import Log
 from caesura.log.bulk import Bulk
 from caesura.log.stream import Also
-from caesura.store import checkpoints, interrupts, life, shares, usage
+from caesura.store import checkpoints, graph_states, interrupts, life, shares, usage
 from caesura.store.usage import Spent
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class Ending:
         """Write the outcome and its rows in one transaction, so that nobody sees one without the other. Then
         wait for the title, if it is still being made, and write the segment's last event. A question that
         comes after a request to stop is not asked: the turn is stopped instead."""
-        turn = run.turn
+        turn, outcome = run.turn, await _kept(run, outcome)
         titled = title is None or not _waits_for(title, run, outcome)
         if title is not None and titled:
             title.close()
@@ -131,6 +131,23 @@ class Ending:
             logger.debug("turn %s goes on already", turn.id)
 
 
+async def _kept(run: Run, outcome: Outcome) -> Outcome:
+    """Find what a graph leaves to the turns that follow. If that is too large or cannot be read, a turn that
+    has finished fails, and every turn leaves what it began with."""
+    if not run.agent.foreign or isinstance(outcome, ev.Interrupted):
+        return outcome
+    from caesura.engine.graphs import drive  # with LangGraph, which few need
+
+    try:
+        run.state = await drive.leave(run)
+    except (Fenced, Unavailable):
+        raise
+    except Exception as error:  # noqa: BLE001 - reading a state runs an operator's code
+        told = failed(run.turn, error)
+        return told if isinstance(outcome, ev.Finished) else outcome
+    return outcome
+
+
 def failed(turn: Turn, error: Exception) -> ev.Failed:
     """The part of an error that a client may see. The server's log has the rest, under the same id."""
     error_id = ids.error()
@@ -191,6 +208,8 @@ class _Over(Bulk):
             # version of the server left.
             if item.run.agent.foreign or item.run.cause != "start":
                 checkpoints.remove(connection, item.run.turn.num)
+            if item.run.agent.foreign:
+                graph_states.replace(connection, item.run.turn.num, item.run.state)
         shares.charge(connection, *(item.run.turn.num for item in items))
         usage.count(connection, [item.spent for item in items])
 

@@ -36,6 +36,12 @@ class LogLimit(RunFailed):
     code = "turn_bytes"
 
 
+class StateLimit(RunFailed):
+    """The state of the graph is too large"""
+
+    code = "state_bytes"
+
+
 class QuestionLimit(RunFailed):
     """The agent asked too much at once"""
 

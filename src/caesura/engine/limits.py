@@ -24,5 +24,7 @@ class Limits:
     #: Questions that are asked together: how many, and their total size in bytes.
     questions: int = 100
     question_bytes: int = 1024 * 1024
+    #: The bytes of a graph's state that are kept for the next turn.
+    graph_state: int = 1024 * 1024
     attempts: int = 3
     backoff: float = 0.5

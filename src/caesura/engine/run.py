@@ -33,6 +33,7 @@ from caesura.engine.windows import Window
 from caesura.log.stream import Also, Stream
 from caesura.models.model import Model
 from caesura.store.database import Database
+from caesura.store.graph_states import Kept
 from caesura.store.summaries import Summary
 from caesura.store.tool_calls import ToolCall
 
@@ -116,6 +117,10 @@ class Run:
     cause: ev.Cause = "start"
     #: The interrupts with which this segment ends, by graph id.
     new_interrupts: dict[str, Interrupt] = field(default_factory=dict)
+    #: The ids of tool calls that a graph makes through the journal.
+    journalled: set[str] = field(default_factory=set)
+    #: The state that a graph leaves to the turns that follow.
+    state: Sequence[Kept] = ()
     began: float = field(default_factory=time.monotonic)
     #: The size of the turn's log so far in bytes, approximately.
     logged: int = 0

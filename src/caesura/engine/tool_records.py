@@ -56,7 +56,7 @@ class Record:
         events = [] if self._goes_on() else [self._started()]
         if granted or not (tool.repeatable or tool.asks):
             await self._run.record(*events, also=begun, durable=not tool.repeatable)
-        elif events:
+        elif events or self._is_told:
             # If the record of the beginning is lost, the call is simply made again: there is no need to wait
             # for the disk.
             self._run.note(*events, also=begun, lax=not tool.asks)
@@ -104,7 +104,13 @@ class Record:
         comes, but its start and its end are recorded once."""
         begun = self._run.transcript.running.get(self._wish.id)
         same = begun is not None and begun.args == self._started().args
-        return same and (self._wish.tool.asks or self.stopped_to_ask)
+        return same and (self._wish.tool.asks or self.stopped_to_ask or self._is_told)
+
+    @property
+    def _is_told(self) -> bool:
+        """Whether this is the first call of a graph's tool. That the graph's model asks for it was told
+        before the graph makes it."""
+        return self._wish.agent.foreign and self.known is None
 
     def _ended(self, result: Result) -> Also:
         def ended(connection: Connection) -> None:

@@ -87,6 +87,17 @@ def listing(
     return [Checkpoint(*row) for row in rows]
 
 
+def any_of(connection: Connection, turn: int) -> bool:
+    """Whether the turn has checkpoints."""
+    one = select(checkpoints.c.place).where(checkpoints.c.turn == turn).limit(1)
+    return connection.execute(one).first() is not None
+
+
+def namespaces(connection: Connection, turn: int) -> list[str]:
+    found = select(checkpoints.c.ns).where(checkpoints.c.turn == turn).distinct()
+    return list(connection.execute(found).scalars())
+
+
 def remove(connection: Connection, turn: int) -> None:
     connection.execute(delete(checkpoint_writes).where(checkpoint_writes.c.turn == turn))
     connection.execute(delete(checkpoints).where(checkpoints.c.turn == turn))

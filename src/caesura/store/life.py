@@ -20,6 +20,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    exists,
     func,
     insert,
     literal_column,
@@ -37,7 +38,7 @@ from caesura.core.interrupts import closed_by
 from caesura.core.notes import NOTHING, About
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
 from caesura.store import changes, conversations, events, interrupts, shares
-from caesura.store.schema import QUEUED, live, now_ms, running, turns
+from caesura.store.schema import QUEUED, graph_states, live, now_ms, running, turns
 from caesura.store.shares import Share
 from caesura.store.statements import Prepared
 from caesura.store.turns import get, made
@@ -99,6 +100,8 @@ def create(connection: Connection, new: New) -> Turn:
         "message_count": (parent.message_count if parent else 0) + 1,
         "content": json_data.text(new.content).encode(),
         "grants": parent.grants if parent else None,
+        "branch": parent.branch or parent.id if parent and not parent.followed else turn_id,
+        "states": _states(parent) if parent else None,
     }
     if held:
         values |= {"owner": new.owner, "lease_ms": new.lease_ms}
@@ -328,6 +331,15 @@ def _parent(connection: Connection, conversation_id: str, parent_id: str | None)
     return parent
 
 
+def _states(parent: Any) -> bytes | None:
+    """Where the graphs of agents begin in a turn after this one. It costs the same on a branch of any
+    length."""
+    known: dict[str, int] = json_data.loads(parent.states) if parent.states else {}
+    if parent.left_state:
+        known[parent.agent] = parent.num
+    return json_data.dumps(known) if known else None
+
+
 def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms: int) -> list[Turn]:
     values = {"numbers": list(numbers), "owner": owner, "lease_ms": lease_ms}
     claimed = [_readable(connection, row) for row in connection.execute(_CLAIM, values).all()]
@@ -446,10 +458,26 @@ _CLAIM_STOPPED = Prepared(
         turns.c.stop_requested.is_not(None),
     )
 )
+_CHILDREN = turns.alias("children")
+_FOLLOWED = exists().where(
+    _CHILDREN.c.conversation_id == turns.c.conversation_id,
+    _CHILDREN.c.ordinal > turns.c.ordinal,
+    _CHILDREN.c.parent_id == turns.c.id,
+)
 _PARENT = Prepared(
-    select(turns.c.num, turns.c.conversation_id, turns.c.status, turns.c.message_count, turns.c.grants).where(
-        turns.c.id == bindparam("id")
-    )
+    select(
+        turns.c.num,
+        turns.c.id,
+        turns.c.conversation_id,
+        turns.c.agent,
+        turns.c.status,
+        turns.c.message_count,
+        turns.c.grants,
+        turns.c.branch,
+        turns.c.states,
+        _FOLLOWED.label("followed"),
+        exists().where(graph_states.c.turn == turns.c.num).label("left_state"),
+    ).where(turns.c.id == bindparam("id"))
 )
 _UPDATE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
 _WAKE = Prepared(

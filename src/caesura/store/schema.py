@@ -163,6 +163,8 @@ turns = Table(
     Column("ended_at", BigInteger),
     Column("size", BigInteger, nullable=False, server_default="0"),
     Column("about", LargeBinary),
+    Column("branch", String(40)),
+    Column("states", LargeBinary),
     CheckConstraint(
         "status IN ('queued', 'running', 'waiting', 'done', 'failed', 'stopped')", name="turns_status"
     ),
@@ -261,6 +263,17 @@ checkpoint_writes = Table(
     Column("idx", Integer, primary_key=True, autoincrement=False),
     Column("path", Text, nullable=False, server_default=""),
     Column("channel", Text, nullable=False),
+    Column("type", String(20), nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+#: The state that an operator's own graph had when a turn of it ended, for the turns that follow.
+graph_states = Table(
+    "graph_states",
+    metadata,
+    Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), primary_key=True),
+    Column("ns", Text, primary_key=True),
+    Column("channel", Text, primary_key=True),
     Column("type", String(20), nullable=False),
     Column("body", LargeBinary, nullable=False),
 )

@@ -14,7 +14,17 @@ from typing import Any
 from sqlalchemy import Column, Connection, Table, bindparam, func, select, update
 
 from caesura.core.errors import StorageFull, TooManyQuestions, TooManyRuns
-from caesura.store.schema import conversations, events, interrupts, running, tool_calls, turns, users, waits
+from caesura.store.schema import (
+    conversations,
+    events,
+    graph_states,
+    interrupts,
+    running,
+    tool_calls,
+    turns,
+    users,
+    waits,
+)
 from caesura.store.statements import Prepared
 
 #: Seconds after which a retry may succeed.
@@ -104,6 +114,7 @@ _SIZE = (
     + _sum(events, events.c.body)
     + _sum(interrupts, interrupts.c.body, interrupts.c.answer)
     + _sum(tool_calls, tool_calls.c.args, tool_calls.c.output)
+    + _sum(graph_states, graph_states.c.body)
 )
 _MEASURE = Prepared(
     select(
@@ -126,7 +137,8 @@ _CHARGE = (
     " + coalesce((SELECT sum(length(i.body) + coalesce(length(i.answer), 0)) FROM interrupts i"
     " WHERE i.turn = t.num), 0)"
     " + coalesce((SELECT sum(length(c.args) + coalesce(length(c.output), 0)) FROM tool_calls c"
-    " WHERE c.turn = t.num), 0) AS now"
+    " WHERE c.turn = t.num), 0)"
+    " + coalesce((SELECT sum(length(g.body)) FROM graph_states g WHERE g.turn = t.num), 0) AS now"
     " FROM turns t WHERE t.num = ANY(%s)),"
     " sized AS (UPDATE turns t SET size = m.now FROM measured m WHERE t.num = m.num AND m.now <> m.size),"
     " grown AS (SELECT conversation_id, sum(now - size)::bigint AS more FROM measured"

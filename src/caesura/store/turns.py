@@ -248,10 +248,11 @@ def count_live(connection: Connection, user_id: str) -> int:
 
 def made(row: Any) -> Turn:
     """A turn made from its row."""
-    *first, content, messages, grants, created_at, ended_at, size, about = row
+    *first, content, messages, grants, created_at, ended_at, size, about, branch, states = row
     allowed = tuple(json_data.loads(grants)) if grants else ()
     texts = bytes(content).decode(), _messages(messages)
-    return Turn(*[*first, *texts, allowed, created_at, ended_at, size, about])
+    begins = json_data.loads(states) if states else {}
+    return Turn(*[*first, *texts, allowed, created_at, ended_at, size, about, branch, begins])
 
 
 def _messages(stored: bytes | None) -> list[msg.Message] | None:

@@ -7,12 +7,14 @@ from collections.abc import Awaitable
 from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.tools import Tool as SimpleTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError
 
 from caesura.agents import context
+from caesura.agents.tools.own.returned import COMMAND
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.tool import Action, Result, ToolError, wrong_arguments
 
@@ -66,6 +68,8 @@ def _is_plain(tool: BaseTool) -> bool:
 
 
 def _result(message: Any) -> Result:
+    if isinstance(message, ToolOutputMixin) and not isinstance(message, ToolMessage):
+        raise ToolError(COMMAND)
     if not isinstance(message, ToolMessage):
         return Result(str(message))  # a tool may return anything
     if isinstance(message.artifact, Result):

@@ -28,14 +28,14 @@ class Registry:
         """`threads` run the plain functions of operators."""
         self._tools = {tool.name: tool for tool in tools}
         self._default = tuple(default)
-        self._threads = threads or OwnThreads()
+        self.threads = threads or OwnThreads()
 
     @property
     def names(self) -> frozenset[str]:
         return frozenset(self._tools)
 
     def extended(self, tools: Iterable[Tool]) -> Registry:
-        return Registry([*self._tools.values(), *tools], self._default, self._threads)
+        return Registry([*self._tools.values(), *tools], self._default, self.threads)
 
     def get(self, name: str) -> Tool:
         if name not in self._tools:
@@ -46,7 +46,7 @@ class Registry:
         """The tools that an agent may use, in the order of its file, without denied tools. `own` are those of
         its operator, as its file names them."""
         names = dict.fromkeys(self._default if spec.tools is None else spec.tools)
-        tools = [own[name].tool(self._threads) if name in own else self.get(name) for name in names]
+        tools = [own[name].tool(self.threads) if name in own else self.get(name) for name in names]
         return [tool for tool in tools if spec.permission(tool.name, tool.permission) != "deny"]
 
     def permission(self, spec: Spec, name: str) -> Permission:

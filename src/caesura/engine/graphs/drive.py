@@ -23,11 +23,13 @@ from caesura.core.messages import Message
 from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
+from caesura.engine.graphs import identity, own_calls, states
+from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.questions import Questions, waiting
-from caesura.engine.graphs.saver import thread_id
 from caesura.engine.graphs.watcher import Watcher, refs, void
 from caesura.engine.run import Released, Run
 from caesura.models.langchain import to_langchain
+from caesura.store.graph_states import Kept
 
 _MODES: list[StreamMode] = ["messages", "updates"]
 _NOTHING = object()
@@ -35,17 +37,25 @@ _NOTHING = object()
 
 async def advance(run: Run) -> dict[str, Interrupt]:
     """Run the graph. Returns its questions, if any, by the id under which it expects the answer."""
+    with identity.place(run.turn).active():
+        await states.begin(run)
+        async with own_calls.of(run) as calls:
+            found = await _advance(run, calls)
+        return found | calls.asked
+
+
+async def leave(run: Run) -> list[Kept]:
+    """The state that the turn leaves to those that follow it."""
+    return await states.left(run, identity.place(run.turn))
+
+
+async def _advance(run: Run, calls: OwnCalls) -> dict[str, Interrupt]:
     config: Any = {
-        "configurable": {
-            "thread_id": thread_id(run.turn.num, run.turn.epoch),
-            "refusals": _refusals(run),
-        },
+        "configurable": {**identity.known(run.turn), "refusals": _refusals(run)},
         "recursion_limit": run.limits.steps,
-        "callbacks": run.callbacks,
+        "callbacks": [*run.callbacks, calls.started],
     }
-    state = None if run.cause == "start" else await run.agent.graph.aget_state(config)
-    if state is not None and state.created_at is None:
-        state = None
+    state = None if run.cause == "start" else await _state(run, config)
     if run.cause != "start":
         _void_unknown(run, state)
     questions, begun = Questions(run), _step(state)
@@ -53,11 +63,11 @@ async def advance(run: Run) -> dict[str, Interrupt]:
     try:
         while given is not _NOTHING:
             found = await _stream(run, given, config)
-            asked = await questions.asked(found)
-            if asked or not found:
+            asked = await questions.asked(item for item in found if not own_calls.is_own(item))
+            if asked or calls.asked or not found:
                 return asked
             # All that the graph asks for is always allowed: it goes on, with the steps that are left.
-            spent = _step(await run.agent.graph.aget_state(config)) - begun
+            spent = _step(await _state(run, config)) - begun
             if spent >= run.limits.steps:
                 raise _too_long(run)
             config["recursion_limit"] = run.limits.steps - spent
@@ -67,6 +77,13 @@ async def advance(run: Run) -> dict[str, Interrupt]:
     except GraphRecursionError as error:
         raise _too_long(run) from error
     return {}
+
+
+async def _state(run: Run, config: Any) -> StateSnapshot | None:
+    """The state of the graph; None if it has not begun with the turn's message."""
+    state: StateSnapshot = await run.agent.graph.aget_state(config)
+    begun = state.created_at is not None and _step(state) > states.BEFORE_INPUT
+    return state if begun else None
 
 
 def _too_long(run: Run) -> StepLimit:
@@ -122,7 +139,13 @@ async def _stream(run: Run, given: Any, config: Any) -> list[GraphInterrupt]:
     asked: dict[str, GraphInterrupt] = {}
     run.control.when_leaving(control.request_drain)
     stream: AsyncGenerator[Any, None] = run.agent.graph.astream(
-        given, config, stream_mode=_MODES, subgraphs=True, durability="sync", control=control
+        given,
+        config,
+        context=identity.context(run.agent.graph.context_schema, run.turn),
+        stream_mode=_MODES,
+        subgraphs=True,
+        durability="sync",
+        control=control,
     )
     with strays_fail(run.is_broken_off):
         async with aclosing(stream) as steps:

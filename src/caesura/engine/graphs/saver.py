@@ -4,8 +4,11 @@ write."""
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -24,21 +27,57 @@ from caesura.store import checkpoints, fence
 from caesura.store.database import Database
 
 
-def thread_id(turn: int, epoch: int) -> str:
-    """What LangGraph calls a thread: the turn, and the epoch that may write to it."""
-    return f"{turn}.{epoch}"
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the checkpoints of a run are kept: its turn, and the epoch that may write to it. A graph knows
+    only `thread_id`, so that nothing in its config can name another turn."""
+
+    turn: int
+    epoch: int
+    thread_id: str
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """While this lasts, every checkpoint of this code goes there."""
+        token = _PLACE.set(self)
+        try:
+            yield
+        finally:
+            _PLACE.reset(token)
+
+    @staticmethod
+    def current() -> Place:
+        found = _PLACE.get(None)
+        if found is None:
+            raise RuntimeError("a graph's checkpoints can be used only by the code that the graph runs")
+        return found
+
+
+_PLACE: ContextVar[Place] = ContextVar("caesura_place")
 
 
 class Saver(BaseCheckpointSaver[str]):
     def __init__(self, database: Database) -> None:
         super().__init__()
         self._database = database
+        #: The types that the graph's schemas name, each by its module and its name.
+        self.types: frozenset[tuple[str, ...]] = frozenset()
+
+    @classmethod
+    def of(cls, database: Database, graph: Any) -> Self:
+        """The saver of this graph. It makes values of the types that the graph's schemas name, and of no
+        others."""
+        made = cls(database)
+        made.types = frozenset(getattr(graph, "_serde_allowlist", None) or ())
+        found = made.with_allowlist(made.types) if made.types else made
+        assert isinstance(found, cls)  # noqa: S101 - for the type checker
+        return found
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         turn, _, ns = _place(config)
         wanted = config["configurable"].get("checkpoint_id")
         found = await self._database.read(checkpoints.get, turn, ns, wanted)
-        return None if found is None else self._tuple(config, ns, *found)
+        return None if found is None else self._tuple(config, *found)
 
     async def alist(
         self,
@@ -56,7 +95,7 @@ class Saver(BaseCheckpointSaver[str]):
         for item in _older(await self._database.read(checkpoints.listing, turn, ns), older):
             if left == 0:
                 return
-            found = self._tuple(config, ns, item, [])
+            found = self._tuple(config, item, [])
             if all(found.metadata.get(key) == value for key, value in (filter or {}).items()):
                 left = None if left is None else left - 1
                 yield found
@@ -74,7 +113,7 @@ class Saver(BaseCheckpointSaver[str]):
         kind, body = self.serde.dumps_typed(checkpoint)
         row = checkpoints.Checkpoint(checkpoint["id"], parent, kind, body, self.serde.dumps_typed(about)[1])
         await self._database.write_lightly(_put, turn, epoch, ns, row)
-        return _config(config, ns, checkpoint["id"])
+        return _config(config, checkpoint["id"])
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -98,8 +137,9 @@ class Saver(BaseCheckpointSaver[str]):
         await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
 
     async def adelete_thread(self, thread_id: str) -> None:
-        turn, epoch, _ = _place({"configurable": {"thread_id": thread_id}})
-        await self._database.write_lightly(_remove, turn, epoch)
+        place = Place.current()
+        if thread_id == place.thread_id:
+            await self._database.write_lightly(_remove, place.turn, place.epoch)
 
     def get_next_version(self, current: str | None, channel: None) -> str:
         number = 0 if current is None else int(current.partition(".")[0])
@@ -108,16 +148,15 @@ class Saver(BaseCheckpointSaver[str]):
     def _tuple(
         self,
         config: RunnableConfig,
-        ns: str,
         item: checkpoints.Checkpoint,
         writes: Sequence[checkpoints.Write],
     ) -> CheckpointTuple:
         loads = self.serde.loads_typed
         return CheckpointTuple(
-            _config(config, ns, item.id),
+            _config(config, item.id),
             loads((item.type, bytes(item.body))),
             loads(("msgpack", bytes(item.metadata))),
-            _config(config, ns, item.parent_id) if item.parent_id else None,
+            _config(config, item.parent_id) if item.parent_id else None,
             [(write.task_id, write.channel, loads((write.type, bytes(write.body)))) for write in writes],
         )
 
@@ -129,12 +168,15 @@ def _older(items: list[checkpoints.Checkpoint], than: str | None) -> list[checkp
 
 
 def _place(config: RunnableConfig) -> tuple[int, int, str]:
-    turn, _, epoch = config["configurable"]["thread_id"].partition(".")
-    return int(turn), int(epoch), config["configurable"].get("checkpoint_ns", "")
+    """The turn, the epoch and the namespace. A graph that a node runs as another thread has namespaces of its
+    own."""
+    place, thread = Place.current(), config["configurable"]["thread_id"]
+    ns = config["configurable"].get("checkpoint_ns", "")
+    return place.turn, place.epoch, ns if thread == place.thread_id else f":{thread}|{ns}"
 
 
-def _config(config: RunnableConfig, ns: str, checkpoint_id: str) -> RunnableConfig:
-    thread = config["configurable"]["thread_id"]
+def _config(config: RunnableConfig, checkpoint_id: str) -> RunnableConfig:
+    thread, ns = config["configurable"]["thread_id"], config["configurable"].get("checkpoint_ns", "")
     return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
 
 

@@ -79,7 +79,9 @@ class Watcher:
     async def _settle(self, message: BaseMessage, node: str) -> None:
         if isinstance(message, AIMessage):
             await self._finish(message, node)
-        elif isinstance(message, ToolMessage) and message.tool_call_id not in self._results:
+        elif isinstance(message, ToolMessage) and not (
+            message.tool_call_id in self._results or self._is_journalled(message.tool_call_id)
+        ):
             self._results.add(message.tool_call_id)
             text = outputs.bounded(str(message.text), self._run.limits.tool_output)
             text = self._run.holding.keep(message.tool_call_id, text)
@@ -88,6 +90,11 @@ class Watcher:
             await self._run.record(
                 ev.ToolFinished(message.tool_call_id, name, text, status, self._run.agent.name)
             )
+
+    def _is_journalled(self, call_id: str) -> bool:
+        """Whether the journal tells of this call. A message with calls may come after they are made: a
+        subgraph does not wait for this, and a graph's node may make them before it gives out the message."""
+        return call_id in self._run.journal or call_id in self._run.journalled
 
     async def _finish(self, message: AIMessage, node: str) -> None:
         ref = message.id or ""
@@ -103,6 +110,8 @@ class Watcher:
         reason = finish_reason(message)
         await self._run.record(ev.ModelFinished(call, calls, _usage(message), reason))
         for item in calls:
+            if self._is_journalled(item["id"]):
+                continue  # it was made before its message came
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], self._run.agent.name))
 
     def _call(self, ref: str, node: str, task: str = "") -> int:

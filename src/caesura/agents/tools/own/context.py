@@ -6,6 +6,8 @@ import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from caesura.core.language import Language
 
@@ -88,6 +90,16 @@ class Context:
         """Show people what the call does now. Only the newest text counts, and not every one is shown."""
         self.on_progress(text)
         return Told()
+
+
+def is_context(hint: Any) -> bool:
+    """Whether a parameter of this type gets the context. Also `Context | None`, for a function that its own
+    tests call without one."""
+    if get_origin(hint) is Annotated:
+        return is_context(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return {*get_args(hint)} == {Context, type(None)}
+    return hint is Context
 
 
 def key_of(turn_id: str, tool_call_id: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from caesura.agents.tools.own import docstrings, parameters
+from caesura.agents.tools.own import docstrings, journalled, parameters
 from caesura.agents.tools.own.call import OwnCall
 from caesura.agents.tools.own.described import describer, describer_apart
 from caesura.agents.tools.own.marks import Mark, mark_of
@@ -54,6 +54,7 @@ def read(found: Any) -> Declared:
     """The tool that this object is; raises `Unusable` if it is none."""
     if _is_langchain(found):
         return _langchain(found)
+    found = journalled.original(found)
     if not (inspect.isfunction(found) or inspect.ismethod(found)):
         raise Unusable(f"is {_kind(found)}, not a function", "name a function, or a tool of LangChain")
     if inspect.isgeneratorfunction(found) or inspect.isasyncgenfunction(found):

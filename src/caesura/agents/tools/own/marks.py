@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, Literal, TypeGuard, TypeVar, cast, get_args, overload
+
+from caesura.agents.tools.own import journalled
 
 Permission = Literal["auto", "confirm"]
 #: A text with the names of parameters in braces; a function of parameters, by name; or a function of all
@@ -55,7 +58,7 @@ def tool(
     label: str | None = None,
     describe: Describe | None = None,
 ) -> Any:
-    """Says how a function is used as a tool. The function stays what it is, and can be called as before.
+    """Says how a function is used as a tool. The function can be called as before, and tested.
 
     `permission` is `auto` if it runs at once, or `confirm` if a person approves each call. `repeatable`: it
     may run again after a crash that left its outcome unknown. `timeout` are the seconds that a call may take.
@@ -70,9 +73,17 @@ def tool(
             raise TypeError(f"@caesura.tool marks a function, not {type(found).__name__}")
         # A tool of LangChain is a pydantic model, which takes no other attribute in the usual way.
         object.__setattr__(found, _ATTRIBUTE, mark)
-        return found
+        if hasattr(found, "ainvoke"):
+            journalled.wrap_tool(found)
+        return cast(F, journalled.wrapped(found)) if _is_function(found) else found
 
     return marked if function is None else marked(function)
+
+
+def _is_function(found: Any) -> TypeGuard[Callable[..., Any]]:
+    """Whether this is a function that returns its result at once."""
+    yields = inspect.isgeneratorfunction(found) or inspect.isasyncgenfunction(found)
+    return inspect.isfunction(found) and not yields
 
 
 def mark_of(function: Any) -> Mark:

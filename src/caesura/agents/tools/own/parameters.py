@@ -7,15 +7,14 @@ import typing
 from collections.abc import Callable
 from contextlib import suppress
 from inspect import Parameter
-from types import UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from caesura.agents.tools.own.context import Context
+from caesura.agents.tools.own.context import is_context
 from caesura.agents.tools.own.unusable import Unusable, line_of
 from caesura.agents.tools.signature import parameters_of
 
@@ -57,7 +56,7 @@ def read(function: Callable[..., Any], described: dict[str, str]) -> Parameters:
             kind = "caesura.Context" if name in _CONTEXTS else "str"
             remedy = f"write its type, for example {name}: {kind}"
             raise Unusable(f"the parameter {name} has no type", remedy, line_of(function, name))
-        if _is_context(hints[name]):
+        if is_context(hints[name]):
             contexts.append(name)
             continue
         field = f"p{len(fields)}"
@@ -95,15 +94,6 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     except Exception as error:
         remedy = "import or define it in this file, not only under TYPE_CHECKING"
         raise Unusable(f"a type cannot be found: {error}", remedy, line_of(function)) from error
-
-
-def _is_context(hint: Any) -> bool:
-    """Also `Context | None`, for a function that its own tests call without one."""
-    if get_origin(hint) is Annotated:
-        return _is_context(get_args(hint)[0])
-    if get_origin(hint) in (Union, UnionType):
-        return {*get_args(hint)} == {Context, type(None)}
-    return hint is Context
 
 
 def _field(function: Callable[..., Any], parameter: Parameter, hint: Any, described: str) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from caesura.agents.tools.tool import ToolError
 
+COMMAND = "the tool returned a Command of LangGraph, which is neither a text nor JSON"
 NOTHING = "Done. The tool returned nothing."
 #: The bytes of a JSON text of which nothing more is written. Models are shown far less.
 LARGEST = 4 * 1024 * 1024
@@ -36,6 +37,8 @@ def text(value: Any) -> str:
         return str.__str__(value)  # without methods of its own
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise Unwritable(f"the tool returned {type(value).__name__}, which is neither a text nor JSON")
+    if type(value).__name__ == "Command" and type(value).__module__.startswith("langgraph."):
+        raise Unwritable(COMMAND)
     try:
         return _written(value)
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:

@@ -1,0 +1,223 @@
+"""Calls of marked functions and tools that an operator's own graph makes: each goes through the journal.
+
+A graph knows nothing of it: LangChain calls the tool, and gets what the journal has or what the call came to.
+If a person must decide first, the graph's node is interrupted as by `interrupt`, and runs again afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import hashlib
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables.config import ensure_config
+from langchain_core.tools import BaseTool, ToolException
+from langgraph.errors import GraphInterrupt
+from langgraph.types import Interrupt as GraphInterruption
+from pydantic_core import to_jsonable_python
+
+from caesura.agents.tools.own import declared, journalled
+from caesura.agents.tools.own.declared import Declared
+from caesura.agents.tools.own.threads import OwnThreads
+from caesura.agents.tools.tool import Action, Tool
+from caesura.core import json_data
+from caesura.core.interrupts import Interrupt
+from caesura.core.messages import Message
+from caesura.engine import tool_calls
+from caesura.engine.run import AnswersNeeded, Run, Scope
+from caesura.store.tool_calls import ToolCall
+
+#: The longest id of a call that a row takes.
+_LONGEST_ID = 200
+
+#: How the ids of interruptions for these calls begin. LangGraph's own ids are hexadecimal.
+_OWN = "caesura:"
+
+Outcome = Message | Exception
+
+
+class Begun(NamedTuple):
+    """A tool call that LangChain makes. `id` is None if it was not given a model's call, but arguments."""
+
+    id: str | None
+    args: dict[str, Any] | None
+
+
+class Started(BaseCallbackHandler):
+    """Hears from LangChain which tool calls run."""
+
+    run_inline = True
+
+    def __init__(self) -> None:
+        self.calls: dict[UUID, Begun] = {}
+
+    @property
+    def ignore_llm(self) -> bool:
+        return True
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        return True
+
+    @property
+    def ignore_chain(self) -> bool:
+        return True
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,
+        *,
+        run_id: UUID,
+        inputs: dict[str, Any] | None = None,
+        tool_call_id: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.calls[run_id] = Begun(tool_call_id, inputs)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        self.calls.pop(run_id, None)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        self.calls.pop(run_id, None)
+
+
+class OwnCalls:
+    """The calls of one segment. `asked` is what people must decide about them."""
+
+    def __init__(self, run: Run, group: asyncio.TaskGroup) -> None:
+        self._run, self._group = run, group
+        self._loop = asyncio.get_running_loop()
+        self._tasks: dict[str, asyncio.Task[Outcome]] = {}
+        self._numbers: Counter[str] = Counter()
+        self._threads = run.agent.threads or OwnThreads()
+        #: The tools that were called, by the ids of the objects that are marked.
+        self._declared: dict[int, Declared] = {}
+        self.started = Started()
+        self.asked: dict[str, Interrupt] = {}
+
+    def begun(self) -> Begun | None:
+        run_id = getattr(ensure_config().get("callbacks"), "parent_run_id", None)
+        return self.started.calls.get(run_id) if run_id is not None else None
+
+    async def make(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Any:
+        return self._told(await self._task(begun, target, given), begun, target)
+
+    def make_in_thread(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Any:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            done: Future[Outcome] = Future()
+            copied = contextvars.copy_context()
+            self._loop.call_soon_threadsafe(self._begin, begun, target, given, done, context=copied)
+            return self._told(done.result(), begun, target)
+        raise RuntimeError("a tool is called on the event loop, which it would block: await its ainvoke")
+
+    def _begin(self, begun: Begun, target: Any, given: Mapping[str, Any], done: Future[Outcome]) -> None:
+        def ended(task: asyncio.Task[Outcome]) -> None:
+            if not task.cancelled():
+                done.set_result(task.result())
+            else:
+                done.cancel()
+
+        try:
+            self._task(begun, target, given).add_done_callback(ended)
+        except Exception as error:  # noqa: BLE001 - raised in the thread that waits
+            done.set_exception(error)
+
+    def _task(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> asyncio.Task[Outcome]:
+        """The task of this call. A call that was made in this segment is not made again, for example because
+        LangGraph retries its node."""
+        tool = self._tool(begun, target, given)
+        args = begun.args if begun.args is not None else to_jsonable_python(dict(given), fallback=str)
+        call_id = begun.id if begun.id and len(begun.id) <= _LONGEST_ID else self._named(begun, tool, args)
+        task = self._tasks.get(call_id)
+        if task is not None and task.cancelled():
+            self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None)
+            task = None
+        if task is None:
+            self._run.journalled.add(call_id)
+            wanted = {"id": call_id, "name": tool.name, "args": args}
+            task = self._tasks[call_id] = self._group.create_task(self._outcome(tool, wanted))
+        return task
+
+    def _tool(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Tool:
+        if id(target) not in self._declared:
+            self._declared[id(target)] = declared.read(target)
+        tool = self._declared[id(target)].tool(self._threads)
+        known = begun.args or {}
+        injected = {name: value for name, value in given.items() if name not in known}
+        if not isinstance(target, BaseTool) or not injected:
+            return tool
+        action = tool.action
+        with_injected = Action(
+            lambda args: action.function({**args, **injected}), action.description, action.parameters
+        )
+        return replace(tool, action=with_injected)
+
+    def _named(self, begun: Begun, tool: Tool, args: Mapping[str, Any]) -> str:
+        """An id for a call that has none, or one that is too long. It is the same when the graph's node runs
+        again and makes the same call."""
+        where = ensure_config().get("configurable", {}).get("checkpoint_ns", "")
+        told = json_data.dumps([begun.id or where, tool.name, args])
+        name = hashlib.sha256(told).hexdigest()[:32]
+        if begun.id is not None:
+            return f"call-{name}"
+        self._numbers[name] += 1
+        return f"call-{name}-{self._numbers[name]}"
+
+    async def _outcome(self, tool: Tool, wanted: dict[str, Any]) -> Outcome:
+        run = self._run
+        agent = replace(run.agent, tools={tool.name: tool}, permissions={tool.name: tool.permission})
+        try:
+            message = await tool_calls.call(Scope(run, agent), wanted)
+        except AnswersNeeded as needed:
+            # Here, because the node may be over: LangGraph does not wait for all calls of a node.
+            self.asked |= {item.id: item for item in needed.items}
+            return needed
+        except Exception as error:  # noqa: BLE001 - raised in the graph's node
+            return error
+        call_id, output = wanted["id"], {"text": message.content, "status": message.status}
+        run.journal[call_id] = ToolCall(call_id, tool.name, wanted["args"], "ended", output)
+        return message
+
+    def _told(self, outcome: Outcome, begun: Begun, target: Any) -> Any:
+        """What LangChain gets."""
+        if isinstance(outcome, AnswersNeeded):
+            raise GraphInterrupt([GraphInterruption(value=None, id=f"{_OWN}{outcome.items[0].id}")])
+        if isinstance(outcome, Exception):
+            raise outcome
+        fine = outcome.status in ("ok", "answered")
+        if begun.id is None and not fine:
+            raise ToolException(outcome.content)
+        told: Any = outcome.content
+        if begun.id is not None:
+            status = "success" if fine else "error"
+            told = ToolMessage(told, tool_call_id=begun.id, name=outcome.name, status=status)
+        return (told, None) if getattr(target, "response_format", "") == "content_and_artifact" else told
+
+
+def is_own(item: GraphInterruption) -> bool:
+    """Whether a graph's node was interrupted for a call of these."""
+    return item.id.startswith(_OWN)
+
+
+@asynccontextmanager
+async def of(run: Run) -> AsyncIterator[OwnCalls]:
+    """The calls of the graph that runs here. Ends when they have ended."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            calls = OwnCalls(run, group)
+            with journalled.active(calls):
+                yield calls
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None

@@ -1,0 +1,219 @@
+"""Functions and tools marked with `caesura.tool` inside an operator's own graph keep their journal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import caesura
+from caesura.core import events as ev
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval, Questions
+from caesura.core.turns import Turn
+from tests import agent_files
+from tests.engine.crash import lose
+from tests.engine.world import NO, YES, Said, World
+from tests.graph_files import marked, wants
+from tests.waiting import until
+
+
+def graph(world: World, how: str = "agent") -> None:
+    (world.agents / "marked.py").write_text(marked(world.trace, how))
+    agent_files.put(world.agents, "tester", "type: langgraph\ngraph: 'marked:graph'\n")
+    assert not world.catalog.faults, world.catalog.faults
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [
+        ("agent", "look"),
+        ("agent", "atold"),
+        ("node", "alook"),
+        ("node", "told"),
+        ("direct", "look"),
+        ("bare", "alook"),
+        ("plain", "look"),
+        ("nested", "told"),
+    ],
+)
+async def test_a_marked_tool_knows_its_context_and_its_call_is_told_once(
+    world: World, how: str, name: str
+) -> None:
+    graph(world, how)
+    said = await world.say(wants((name, {"text": "x", "size": "large"})))
+    assert said.finished, said.outcome
+    # A call without the id of a model's call is told as one of its own.
+    (shown, output, status), *others = said.results()
+    assert (shown, status, len(others)) == (name, "ok", how == "bare")
+    found = json.loads(output)
+    assert found["text"] == "x large"
+    assert found["who"] in (None, ["alice", world.conversation, said.turn.id, "tester"])
+    assert len(said.of(ev.ToolStarted)) == 1 + len(others)
+    row = await world.checked(said.turn)
+    assert (row.messages or [])[-1].content == output
+    assert len(world.traces()) == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [
+        ("agent", "charge"),
+        ("nested", "amail"),
+        ("node", "acharge"),
+        ("direct", "mail"),
+        ("bare", "charge"),
+        ("plain", "mail"),
+    ],
+)
+async def test_a_call_that_was_cut_off_is_put_before_the_person_and_one_that_ended_is_not_made_again(
+    hasty: World, how: str, name: str
+) -> None:
+    graph(hasty, how)
+    turn = await hasty.send(wants((name, {"text": "x"})))
+    said = await _after_loss(hasty, turn)
+    (asked,) = said.waiting(Approval)
+    assert (asked.unknown, asked.name, asked.args) == (True, name, {"text": "x"})
+    assert len(hasty.traces()) == 1, "it did not run again by itself"
+    hasty.agents.joinpath("go").touch()
+    said = await hasty.resume(said, YES)
+    assert said.finished, said.outcome
+    assert said.results()[-1][2] == "ok"
+    first, second = hasty.traces()
+    assert first == second, "the key is the same"
+    await hasty.checked(turn)
+
+
+async def _after_loss(world: World, turn: Turn) -> Said:
+    await until(lambda: bool(world.traces()))
+    await lose(world)
+    return await world.segment(turn)
+
+
+async def test_a_repeatable_call_simply_runs_again(hasty: World) -> None:
+    graph(hasty)
+    source = hasty.agents / "marked.py"
+    source.write_text(
+        source.read_text().replace(
+            'permission="auto")\nasync def', 'permission="auto", repeatable=True)\nasync def'
+        )
+    )
+    turn = await hasty.send(wants(("acharge", {"text": "x"})))
+    await until(lambda: bool(hasty.traces()))
+    hasty.agents.joinpath("go").touch()
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished, said.outcome
+    first, second = hasty.traces()
+    assert first == second
+
+
+@pytest.mark.parametrize("how", ["agent", "node", "direct", "nested"])
+async def test_a_marked_tool_asks_before_it_runs_and_in_its_middle(world: World, how: str) -> None:
+    graph(world, how)
+    calls: tuple[tuple[str, dict[str, str]], ...] = (
+        ("pay", {"text": "a"}),
+        ("refund", {}),
+        ("look", {"text": "b", "size": "large"}),
+    )
+    said = await world.say(wants(*calls))
+    kinds = [type(item) for item in said.interrupts]
+    answers = {Approval: YES, Questions: Answer("answers", answers=("12",))}
+    rounds = 0
+    while not said.finished:
+        rounds += 1
+        given = {item.id: answers[type(item)] for item in said.interrupts}
+        assert await world.answer(said.turn, given)
+        said = await world.segment(said.turn)
+    assert rounds == (2 if how == "direct" else 1), kinds
+    assert said.text.startswith('paid a | refunded 12 | {"text":"b large"')
+    traces = world.traces()
+    assert traces.count("pay a") == traces.count("refund 12") == 1
+    assert len(traces) == 5, "only what asks runs again from its top"
+    await world.checked(said.turn)
+
+
+async def test_a_refusal_and_an_error_are_results_that_the_model_reads(world: World) -> None:
+    graph(world)
+    said = await world.resume(await world.say(wants(("pay", {"text": "a"}), ("fail", {"text": "b"}))), NO)
+    assert said.finished, said.outcome
+    assert "no b" in said.text
+    assert world.traces() == []
+    found = {
+        event.name: event.status
+        for event in await world.events(said.turn)
+        if isinstance(event, ev.ToolFinished)
+    }
+    assert found == {"pay": "refused", "fail": "error"}
+
+
+async def test_edited_arguments_are_those_that_are_used(world: World) -> None:
+    graph(world)
+    asked = await world.say(wants(("pay", {"text": "a"})))
+    said = await world.resume(asked, Answer("edit", args={"text": "less"}))
+    assert said.text == "paid less"
+    assert world.traces() == ["pay less"]
+
+
+async def test_what_langchain_hands_to_a_marked_tool_arrives(world: World) -> None:
+    graph(world)
+    assert (await world.say(wants(("seen", {})))).text == "2 messages"
+
+
+async def test_a_stop_ends_the_calls_of_a_graph(world: World) -> None:
+    graph(world)
+    turn = await world.send(wants(("acharge", {"text": "a"}), ("charge", {"text": "b"})))
+    await until(lambda: len(world.traces()) == 2)
+    world.engine.supervisor.stop(turn.num, "user")
+    said = await world.segment(turn)
+    assert isinstance(said.outcome, ev.Stopped)
+    await world.checked(turn)
+
+
+async def test_a_node_that_langgraph_retries_does_not_make_its_calls_again(world: World) -> None:
+    graph(world, "direct")
+    source = world.agents / "marked.py"
+    text = source.read_text().replace('add_node("tools", ', 'add_node("tools", retry_policy=RETRY, action=')
+    text = text.replace(
+        '    return {"messages": results}',
+        """    if not (FOLDER / "failed").exists():
+        (FOLDER / "failed").touch()
+        raise RuntimeError("the first time")
+    return {"messages": results}
+
+from langgraph.types import RetryPolicy
+RETRY = RetryPolicy(retry_on=RuntimeError, initial_interval=0.01)
+""",
+    )
+    source.write_text(text)
+    said = await world.say(wants(("look", {"text": "b", "size": "large"})))
+    assert said.finished, said.outcome
+    assert len(world.traces()) == 1
+
+
+def test_a_marked_function_can_be_called_as_before() -> None:
+    @caesura.tool
+    def double(number: int, ctx: caesura.Context | None = None) -> int:
+        """Double it."""
+        return number * 2 if ctx is None else len(ctx.user_id)
+
+    assert (double(2), double(number=3), double(0, caesura.Context(user_id="alice"))) == (4, 6, 5)
+    assert (double.__name__, double.__doc__) == ("double", "Double it.")
+
+
+async def test_a_call_that_the_middleware_had_approved_is_not_asked_about_again(world: World) -> None:
+    graph(world, "reviewed")
+    asked = await world.say(wants(("pay", {"text": "a"})))
+    (item,) = asked.waiting(Approval)
+    assert item.name == "pay"
+    said = await world.resume(asked, Answer("edit", args={"text": "less"}))
+    assert said.finished, said.outcome
+    assert world.traces() == ["pay less"]
+    await world.checked(said.turn)
+
+
+async def test_a_command_is_no_result_of_a_marked_tool(world: World) -> None:
+    graph(world)
+    said = await world.say(wants(("command", {}), ("command_too", {})))
+    assert said.finished, said.outcome
+    assert [(status, "Command" in text) for _, text, status in said.results()] == [("error", True)] * 2
