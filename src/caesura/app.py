@@ -28,6 +28,7 @@ from caesura.agents.shortages import shortage
 from caesura.agents.spec import Model
 from caesura.agents.tools import hiding
 from caesura.agents.tools.child import keep_descriptors
+from caesura.agents.tools.disk import Disk
 from caesura.agents.tools.registry import standard
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.share import DiskShare
@@ -122,7 +123,12 @@ def create_app(settings: Settings) -> FastAPI:
             ),
             Middleware(Faults, errors=errors),
             Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.cors_origins),
-            Middleware(BodyLimit, errors=errors),
+            Middleware(
+                BodyLimit,
+                errors=errors,
+                uploads=[dialect.uploads for dialect in DIALECTS if dialect.uploads is not None],
+                largest_upload=settings.upload_bytes,
+            ),
             Middleware(Unread, errors=errors, each=settings.unread_bytes_per_person),
         ],
     )
@@ -223,7 +229,8 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
     sandbox = sandbox_of(settings, disk_share)
     web = web_of(settings)
     stack.push_async_callback(web.aclose)
-    registry = standard(sandbox, web)
+    disk = Disk(sandbox.quota, disk_share)
+    registry = standard(sandbox, web, disk)
     model = _model(settings)
     catalog = _catalog(settings, registry.names, model)
     catalog.watch()
@@ -268,6 +275,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
             stored_bytes=settings.stored_bytes_per_person,
         ),
         refused=counted.over_share,
+        disk=disk,
     )
     if tokens is None:
         await service.people.ensure(LOCAL)

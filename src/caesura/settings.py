@@ -84,6 +84,7 @@ class Settings(BaseModel):
     sandboxes: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1, le=1_000)
     workspace_bytes: Annotated[Bytes, Field(ge=_MIB)] = ByteSize(256 * _MIB)
     workspace_bytes_per_person: ByteBound = ByteSize(2048 * _MIB)
+    upload_bytes: Bytes = ByteSize(64 * _MIB)
 
     search_url: str | None = None
     search_kind: Literal["searxng", "tavily"] = "searxng"

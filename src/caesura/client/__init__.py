@@ -4,6 +4,7 @@ from caesura.client.artifacts import Artifact, ArtifactDiff, ArtifactEdit, Artif
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable
 from caesura.client.events import ReceivedEvent
+from caesura.client.files import File
 from caesura.client.values import (
     Agent,
     Conversation,
@@ -27,6 +28,7 @@ __all__ = [
     "Client",
     "ClientError",
     "Conversation",
+    "File",
     "Grant",
     "ReceivedEvent",
     "Rewound",
