@@ -69,6 +69,7 @@ from caesura.http.headers import Headers
 from caesura.http.limits import Limits
 from caesura.http.metrics import Metrics
 from caesura.http.pagination import Pages
+from caesura.http.root import Root
 from caesura.http.server import Server, bind, end_in
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
@@ -112,6 +113,7 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=_lifespan(settings, spans),
         middleware=[
+            *([Middleware(Root, path=settings.root_path)] if settings.root_path else []),
             Middleware(Headers, addresses=settings.log_addresses),
             Middleware(
                 CORSMiddleware,
@@ -137,9 +139,9 @@ def create_app(settings: Settings) -> FastAPI:
     for router in (*own, *(dialect.router for dialect in DIALECTS)):
         # The routes are added directly. A nested router would cost every request another search.
         app.router.routes.extend(router.routes)
-    openapi.install(app)
-    docs.install(app)
-    page.install(app)
+    openapi.install(app, settings.root_path)
+    docs.install(app, settings.root_path)
+    page.install(app, root=settings.root_path)
     tracing.instrument(app, spans)
     return app
 
@@ -297,7 +299,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         stack.push_async_callback(mirror.aclose)
         spawn(mirror.keep())
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, settings.streams_per_person)
-    gate = Gate(service, tokens)
+    gate = Gate(service, tokens, settings.root_path)
     service.start()
     spawn(gate.watch(streams))
     spawn(_tell_of(sandbox))
@@ -314,6 +316,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         default_on_disconnect=settings.on_disconnect,
         lead_agent=_lead_agent(settings),
         origins=settings.cors_origins,
+        root=settings.root_path,
     )
 
 

@@ -63,6 +63,7 @@ def _root(
 def serve(
     host: Annotated[str | None, _flag("Address to listen on (127.0.0.1)")] = None,
     port: Annotated[str | None, _flag("Port to listen on; 0 for any that is free (8000)")] = None,
+    root_path: Annotated[str | None, _flag("Path below which a proxy serves it: /caesura (none)")] = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     redis_url: Annotated[str | None, _flag("redis://…, where several servers share a database")] = None,

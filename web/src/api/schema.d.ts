@@ -1871,7 +1871,7 @@ export interface components {
         StreamWanted: {
             /**
              * Stream
-             * @description The path of the stream that is to be opened, with the query that names it, if it has one
+             * @description The path of the stream that is to be opened, with the query that names it, if it has one. The server's root path may be left out
              */
             stream: string;
         };
