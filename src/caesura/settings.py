@@ -159,11 +159,9 @@ class Settings(BaseModel):
     def _prefix(cls, value: str) -> str:
         root = value.rstrip("/")
         if root and (len(root) > 200 or not _ROOT.fullmatch(root) or {".", ".."} & set(root.split("/"))):
-            raise ValueError(
-                "must be such as /caesura: letters, digits, '-', '_', '~' and '.' after each slash"
-            )
-        if root.split("/")[1:2] and root.split("/")[1] in _OWN_PATHS:
-            raise ValueError(f"must not begin with a path of the server's own, such as {root}")
+            raise ValueError("must be such as /caesura, of letters, digits, '-', '_', '~' and '.'")
+        if root and root.split("/")[1] in _OWN_PATHS:
+            raise ValueError(f"the server has paths of its own that begin like {root}: choose another one")
         return root
 
     @field_validator("trusted_proxies")

@@ -146,7 +146,8 @@ def install(app: FastAPI, folder: Path = BUILT, root: str = "") -> None:
     if not built:
         files = _missing(root)
     elif root:
-        files[_INDEX] = _made(_below(root, (folder / "index.html").read_text("utf-8")), ".html")
+        placed = _below(root, (folder / "index.html").read_text("utf-8"))
+        files = {**files, _INDEX: _made(placed, ".html")}
 
     async def screen(request: Request) -> Response:
         return files[_INDEX].answer(request)
