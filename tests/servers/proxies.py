@@ -27,7 +27,8 @@ class Proxy(Server):
     def prepare(self) -> None:
         made = ["-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=localhost", "-days", "2"]
         curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        self.run([str(need("openssl")), "req", "-x509", *curve, *made])
+        names = ["-addext", f"subjectAltName=DNS:localhost,IP:{self.host}"]
+        self.run([str(need("openssl")), "req", "-x509", *curve, *made, *names])
 
     def answers(self) -> bool:
         try:
