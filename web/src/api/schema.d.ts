@@ -846,7 +846,7 @@ export interface components {
             /** Fields */
             fields: components["schemas"]["FormField"][];
             /** @description What the file holds now that `write_file` would write */
-            file: components["schemas"]["caesura__dialects__native__question_replies__File"] | null;
+            file: components["schemas"]["File"] | null;
             /** Id */
             id: string;
             /**
@@ -1161,15 +1161,27 @@ export interface components {
          *     event.
          */
         FeedReset: Record<string, never>;
-        /** Files */
-        Files: {
-            /** Files */
-            files: components["schemas"]["caesura__dialects__native__files__File"][];
+        /**
+         * File
+         * @description What a file holds that an approved call would write.
+         */
+        File: {
             /**
-             * Next
-             * @description `cursor` for the next page; null on the last one
+             * Content
+             * @description At most 64 KiB of text; null for anything else
              */
-            next: string | null;
+            content: string | null;
+            /** Exists */
+            exists: boolean;
+            /** Path */
+            path: string;
+            /**
+             * Sha256
+             * @description Null for a file that does not exist or is very long
+             */
+            sha256: string | null;
+            /** Size */
+            size: number;
         };
         /**
          * FinishedEvent
@@ -1252,7 +1264,7 @@ export interface components {
             /** Fields */
             fields: components["schemas"]["FormField"][];
             /** @description What the file holds now that `write_file` would write */
-            file: components["schemas"]["caesura__dialects__native__question_replies__File"] | null;
+            file: components["schemas"]["File"] | null;
             /** Id */
             id: string;
             /**
@@ -2078,6 +2090,44 @@ export interface components {
             /** Version */
             version: number;
         };
+        /** WorkspaceFile */
+        WorkspaceFile: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "file" | "folder" | "link" | "other";
+            /**
+             * Modified At
+             * @description Milliseconds since 1970
+             */
+            modified_at: number;
+            /**
+             * Name
+             * @description For people: what cannot be seen or is not text is escaped
+             */
+            name: string;
+            /**
+             * Path
+             * @description For requests; null if no path can name this entry
+             */
+            path: string | null;
+            /**
+             * Size
+             * @description The bytes of a file
+             */
+            size: number | null;
+        };
+        /** WorkspaceFiles */
+        WorkspaceFiles: {
+            /** Files */
+            files: components["schemas"]["WorkspaceFile"][];
+            /**
+             * Next
+             * @description `cursor` for the next page; null on the last one
+             */
+            next: string | null;
+        };
         /**
          * WritingTool
          * @description A tool call that the model is writing. Append the text of later `call_delta` events with the same
@@ -2166,56 +2216,6 @@ export interface components {
         caesura__dialects__native__artifact_replies__Versions: {
             /** Versions */
             versions: components["schemas"]["Entry"][];
-        };
-        /** File */
-        caesura__dialects__native__files__File: {
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "file" | "folder" | "link" | "other";
-            /**
-             * Modified At
-             * @description Milliseconds since 1970
-             */
-            modified_at: number;
-            /**
-             * Name
-             * @description For people: what cannot be seen or is not text is escaped
-             */
-            name: string;
-            /**
-             * Path
-             * @description For requests; null if no path can name this entry
-             */
-            path: string | null;
-            /**
-             * Size
-             * @description The bytes of a file
-             */
-            size: number | null;
-        };
-        /**
-         * File
-         * @description What a file holds that an approved call would write.
-         */
-        caesura__dialects__native__question_replies__File: {
-            /**
-             * Content
-             * @description At most 64 KiB of text; null for anything else
-             */
-            content: string | null;
-            /** Exists */
-            exists: boolean;
-            /** Path */
-            path: string;
-            /**
-             * Sha256
-             * @description Null for a file that does not exist or is very long
-             */
-            sha256: string | null;
-            /** Size */
-            size: number;
         };
         /** Conversations */
         caesura__dialects__native__replies__Conversations: {
@@ -4292,7 +4292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Files"];
+                    "application/json": components["schemas"]["WorkspaceFiles"];
                 };
             };
             /** @description Bad Request */
@@ -4516,7 +4516,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["caesura__dialects__native__files__File"];
+                    "application/json": components["schemas"]["WorkspaceFile"];
                 };
             };
             /** @description Bad Request */

@@ -46,7 +46,7 @@ _BYTES = {
 _BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"format": "binary"}}}}
 
 
-class File(BaseModel):
+class WorkspaceFile(BaseModel):
     name: str = Field(description="For people: what cannot be seen or is not text is escaped")
     path: str | None = Field(description="For requests; null if no path can name this entry")
     kind: Kind
@@ -54,7 +54,7 @@ class File(BaseModel):
     modified_at: int = Field(description="Milliseconds since 1970")
 
     @classmethod
-    def of(cls, item: Item) -> File:
+    def of(cls, item: Item) -> WorkspaceFile:
         return cls(
             name=shown.text(item.name),
             path=item.path,
@@ -64,8 +64,8 @@ class File(BaseModel):
         )
 
 
-class Files(BaseModel):
-    files: list[File]
+class WorkspaceFiles(BaseModel):
+    files: list[WorkspaceFile]
     next: str | None = Field(description="`cursor` for the next page; null on the last one")
 
 
@@ -77,13 +77,15 @@ async def listing(
     path: Folder = "",
     limit: Limit = None,
     cursor: PageCursor = None,
-) -> Files:
+) -> WorkspaceFiles:
     """The files and folders in a folder of the conversation's workspace, by name. Without `limit` a page has
     the largest allowed size."""
     size = here.pages.size(limit or here.pages.largest)
     after = _position(cursor) if cursor is not None else ""
     found, more = await here.service.files.page(user_id, conversation_id, path, after, size)
-    return Files(files=[File.of(item) for item in found], next=_cursor(found[-1].name) if more else None)
+    return WorkspaceFiles(
+        files=[WorkspaceFile.of(item) for item in found], next=_cursor(found[-1].name) if more else None
+    )
 
 
 @router.get("/{path:path}", response_class=Response, responses=_FOUND | {200: _BYTES})
@@ -95,7 +97,7 @@ async def download(here: Here, user_id: User, conversation_id: ConversationId, p
 @router.put("/{path:path}", responses=_SENT, openapi_extra={"requestBody": _BODY})
 async def upload(
     here: Here, request: Request, user_id: User, conversation_id: ConversationId, path: FilePath
-) -> File:
+) -> WorkspaceFile:
     """Write a file, with its folders. What has this path before is replaced at once, when the whole body has
     come."""
     length = request.headers.get("content-length", "")
@@ -103,7 +105,7 @@ async def upload(
         raise LengthRequired
     request.scope.setdefault("extensions", {})[UPLOADS] = True
     files = here.service.files
-    return File.of(await files.upload(user_id, conversation_id, path, int(length), request.stream()))
+    return WorkspaceFile.of(await files.upload(user_id, conversation_id, path, int(length), request.stream()))
 
 
 @router.delete("/{path:path}", status_code=204, responses=_FOUND)
