@@ -10,9 +10,7 @@ import stat
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
-from caesura.agents.tools.opener import best
 from caesura.agents.tools.unfinished import UNFINISHED, Unfinished
 from caesura.agents.tools.workspace import (
     Workspace,
@@ -56,9 +54,6 @@ class Upload:
 
 
 class OwnedFiles(Workspace):
-    def __init__(self, root: Path) -> None:
-        super().__init__(root, best())
-
     def page(self, path: str, after: str, limit: int) -> tuple[list[Item], bool]:
         """The entries of a folder by name, those after the name `after`, and whether there are more."""
         parts = parts_of(path)

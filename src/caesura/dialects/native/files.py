@@ -101,7 +101,7 @@ async def upload(
     """Write a file, with its folders. What has this path before is replaced at once, when the whole body has
     come."""
     length = request.headers.get("content-length", "")
-    if not length.isdigit():
+    if not (length.isascii() and length.isdigit()):
         raise LengthRequired
     request.scope.setdefault("extensions", {})[UPLOADS] = True
     files = here.service.files
