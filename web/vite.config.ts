@@ -35,8 +35,10 @@ const PLAIN = ["src/{log,words,rich}/**/*.test.ts"];
 
 export default defineConfig(({ mode }) => ({
   plugins: [react(), texts],
-  // Relative addresses would break below /c/….
-  base: "/",
+  // A script, a style or a frame names the files beside it, so that they are found below any root path. The document of the page is shown
+  // below /c/… too: its addresses are absolute, and the server puts its root path before them.
+  base: mode === "frames" ? "./" : "/",
+  experimental: { renderBuiltUrl: (_, { hostType }) => (hostType === "html" ? undefined : { relative: true }) },
   build: {
     target: "es2022",
     outDir: "dist",

@@ -28,6 +28,7 @@ from caesura.agents.shortages import shortage
 from caesura.agents.spec import Model
 from caesura.agents.tools import hiding
 from caesura.agents.tools.child import keep_descriptors
+from caesura.agents.tools.disk import Disk
 from caesura.agents.tools.registry import standard
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.share import DiskShare
@@ -69,6 +70,7 @@ from caesura.http.jwks import Spawn, Unreadable
 from caesura.http.limits import Limits
 from caesura.http.metrics import Metrics
 from caesura.http.pagination import Pages
+from caesura.http.root import Root
 from caesura.http.server import Server, bind, end_in
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
@@ -115,6 +117,7 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=_lifespan(settings, spans),
         middleware=[
+            *([Middleware(Root, path=settings.root_path)] if settings.root_path else []),
             Middleware(Headers, addresses=settings.log_addresses),
             Middleware(
                 CORSMiddleware,
@@ -126,7 +129,12 @@ def create_app(settings: Settings) -> FastAPI:
             ),
             Middleware(Faults, errors=errors),
             Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.cors_origins),
-            Middleware(BodyLimit, errors=errors),
+            Middleware(
+                BodyLimit,
+                errors=errors,
+                uploads=[dialect.uploads for dialect in DIALECTS if dialect.uploads is not None],
+                largest_upload=settings.upload_bytes,
+            ),
             Middleware(Unread, errors=errors, each=settings.unread_bytes_per_person),
         ],
     )
@@ -135,9 +143,9 @@ def create_app(settings: Settings) -> FastAPI:
     for router in (*own, *(dialect.router for dialect in DIALECTS)):
         # The routes are added directly. A nested router would cost every request another search.
         app.router.routes.extend(router.routes)
-    openapi.install(app)
-    docs.install(app)
-    page.install(app)
+    openapi.install(app, settings.root_path)
+    docs.install(app, settings.root_path)
+    page.install(app, root=settings.root_path)
     tracing.instrument(app, spans)
     return app
 
@@ -227,7 +235,8 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
     sandbox = sandbox_of(settings, disk_share)
     web = web_of(settings)
     stack.push_async_callback(web.aclose)
-    registry = standard(sandbox, web)
+    disk = Disk(sandbox.quota, disk_share)
+    registry = standard(sandbox, web, disk)
     model = _model(settings)
     catalog = _catalog(settings, registry.names, model)
     catalog.watch()
@@ -273,6 +282,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
             stored_bytes=settings.stored_bytes_per_person,
         ),
         refused=counted.over_share,
+        disk=disk,
     )
     if tokens is None:
         await service.people.ensure(LOCAL)
@@ -294,7 +304,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         stack.push_async_callback(mirror.aclose)
         spawn(mirror.keep())
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, settings.streams_per_person)
-    gate = Gate(service, tokens, await _vouchers(settings, spawn))
+    gate = Gate(service, tokens, await _vouchers(settings, spawn), settings.root_path)
     service.start()
     spawn(gate.watch(streams))
     spawn(_tell_of(sandbox))
@@ -311,6 +321,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         default_on_disconnect=settings.on_disconnect,
         lead_agent=_lead_agent(settings),
         origins=settings.cors_origins,
+        root=settings.root_path,
     )
 
 

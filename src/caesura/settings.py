@@ -30,6 +30,9 @@ from caesura.core.errors import StartupError
 
 PREFIX = "CAESURA_"
 SHORTEST_SECRET = 32
+_ROOT = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+#: A root path that begins with one of these could not be told from a path.
+_OWN_PATHS = {"api", "assets", "c", "docs", "frames", "health", "inbox", "metrics", "openapi.json", "ready"}
 _RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)|off")
 
 #: A rate limit: a number per second, minute, hour or day; `off` for no limit.
@@ -49,6 +52,7 @@ class Settings(BaseModel):
 
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
+    root_path: str = ""
     data_dir: Path = Path("data")
     database_url: str = ""
     redis_url: str | None = None
@@ -90,6 +94,7 @@ class Settings(BaseModel):
     sandboxes: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1, le=1_000)
     workspace_bytes: Annotated[Bytes, Field(ge=_MIB)] = ByteSize(256 * _MIB)
     workspace_bytes_per_person: ByteBound = ByteSize(2048 * _MIB)
+    upload_bytes: Bytes = ByteSize(64 * _MIB)
 
     search_url: str | None = None
     search_kind: Literal["searxng", "tavily"] = "searxng"
@@ -155,6 +160,16 @@ class Settings(BaseModel):
             if scheme not in ("http", "https") or not host or "/" in host or "*" in host:
                 raise ValueError(f"{origin!r} is not an origin such as https://chat.example.org")
         return value
+
+    @field_validator("root_path")
+    @classmethod
+    def _prefix(cls, value: str) -> str:
+        root = value.rstrip("/")
+        if root and (len(root) > 200 or not _ROOT.fullmatch(root) or {".", ".."} & set(root.split("/"))):
+            raise ValueError("must be such as /caesura, of letters, digits, '-', '_', '~' and '.'")
+        if root and root.split("/")[1] in _OWN_PATHS:
+            raise ValueError(f"the server has paths of its own that begin like {root}: choose another one")
+        return root
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -85,6 +85,7 @@ def real(server: Served) -> Iterator[dict[str, str]]:
             "session_id": names.session(place),
             "artifact_id": "plan",
             "number": "1",
+            "path": "a/b.txt",
         }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from caesura.agents.tools.workspace import UNFINISHED
+from caesura.agents.tools.unfinished import UNFINISHED
 from caesura.engine.workspaces import Workspaces
 
 

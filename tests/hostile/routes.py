@@ -52,7 +52,8 @@ class Document:
     def _route(self, method: str, path: str, operation: dict[str, Any]) -> Route:
         given = operation.get("parameters", [])
         kinds = operation.get("requestBody", {}).get("content", {})
-        bodies = [kind["schema"] for kind in kinds.values()]
+        # Any bytes are a right body where a file is uploaded.
+        bodies = [kind["schema"] for name, kind in kinds.items() if name != "application/octet-stream"]
         return Route(
             method,
             path,

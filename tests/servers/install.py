@@ -17,6 +17,7 @@ PACKAGES = {
     "bwrap": "bubblewrap",
     "curl": "curl",
     "openssl": "openssl",
+    "nginx": "nginx-light",
     "node": "nodejs",
     "npm": "npm",
     "chromium": "chromium",

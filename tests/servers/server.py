@@ -61,9 +61,9 @@ class Server(ABC):
         )
 
     @classmethod
-    def start(cls) -> Self:
+    def start(cls, *args: Any) -> Self:
         """A running server."""
-        server = cls()
+        server = cls(*args)
         try:
             server.prepare()
             server._open()

@@ -20,10 +20,12 @@ app = typer.Typer(help="A server for agent conversations, and what goes with it.
 user = typer.Typer(help="People who may use the server.", **_PLAIN)
 agents = typer.Typer(help="Agents: check their files, list them.", **_PLAIN)
 grants = typer.Typer(help="Tools that a conversation always allows.", **_PLAIN)
+files = typer.Typer(help="Files in the workspace of a conversation.", **_PLAIN)
 new = typer.Typer(help="New files to begin with.", **_PLAIN)
 app.add_typer(user, name="user")
 app.add_typer(agents, name="agents")
 app.add_typer(grants, name="grants")
+app.add_typer(files, name="files")
 app.add_typer(new, name="new")
 
 
@@ -38,6 +40,7 @@ Url = Annotated[str, typer.Option(help="The server", envvar="CAESURA_URL")]
 UserName = Annotated[str | None, typer.Option(help="Who you are", envvar="CAESURA_USER")]
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 Conversation = Annotated[str | None, _flag("Its id (your newest conversation)")]
+Place = Annotated[str, typer.Argument(metavar="CONVERSATION", help="Its id", show_default=False)]
 _HERE = "http://127.0.0.1:8000"
 
 
@@ -60,6 +63,7 @@ def _root(
 def serve(
     host: Annotated[str | None, _flag("Address to listen on (127.0.0.1)")] = None,
     port: Annotated[str | None, _flag("Port to listen on; 0 for any that is free (8000)")] = None,
+    root_path: Annotated[str | None, _flag("Path below which a proxy serves it: /caesura (none)")] = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     redis_url: Annotated[str | None, _flag("redis://…, where several servers share a database")] = None,
@@ -95,6 +99,7 @@ def serve(
     sandboxes: Annotated[str | None, _flag("Commands that run at once (as many as cores)")] = None,
     workspace_bytes: Annotated[str | None, _flag("Bytes in a conversation's workspace (268435456)")] = None,
     workspace_bytes_per_person: Annotated[str | None, _flag("Bytes in a person's workspaces (2GiB)")] = None,
+    upload_bytes: Annotated[str | None, _flag("Bytes of a file that a person uploads (64MiB)")] = None,
     search_url: Annotated[str | None, _flag("Search engine for web_search (none)")] = None,
     search_kind: Annotated[str | None, _flag("What it speaks: searxng or tavily (searxng)")] = None,
     fetch_allow: Annotated[str | None, _flag("Hosts and networks that web_fetch may reach besides")] = None,
@@ -399,3 +404,57 @@ def grants_revoke(
     from caesura.cli import grants
 
     grants.revoke(url, user, tool, conversation)
+
+
+@files.command("list")
+def files_list(
+    conversation: Place,
+    path: Annotated[str, typer.Argument(help="A folder (all of the workspace)", show_default=False)] = "",
+    url: Url = _HERE,
+    user: UserName = None,
+) -> None:
+    """List a folder: bytes, when it was changed, and name."""
+    from caesura.cli import workspace
+
+    workspace.show(url, user, conversation, path)
+
+
+@files.command("get")
+def files_get(
+    conversation: Place,
+    path: Annotated[str, typer.Argument(show_default=False)],
+    to: Annotated[str | None, _flag("Save it here; - for standard output (its own name)")] = None,
+    url: Url = _HERE,
+    user: UserName = None,
+) -> None:
+    """Save a file of the workspace."""
+    from caesura.cli import workspace
+
+    workspace.get(url, user, conversation, path, to)
+
+
+@files.command("put")
+def files_put(
+    conversation: Place,
+    file: Annotated[str, typer.Argument(help="- for standard input", show_default=False)],
+    path: Annotated[str | None, typer.Argument(help="Its path there (its name)", show_default=False)] = None,
+    url: Url = _HERE,
+    user: UserName = None,
+) -> None:
+    """Write a file into the workspace, in place of one that has this path."""
+    from caesura.cli import workspace
+
+    workspace.put(url, user, conversation, file, path)
+
+
+@files.command("remove")
+def files_remove(
+    conversation: Place,
+    path: Annotated[str, typer.Argument(show_default=False)],
+    url: Url = _HERE,
+    user: UserName = None,
+) -> None:
+    """Remove a file, or a folder with everything in it."""
+    from caesura.cli import workspace
+
+    workspace.remove(url, user, conversation, path)

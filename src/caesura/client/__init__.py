@@ -4,6 +4,7 @@ from caesura.client.artifacts import Artifact, ArtifactDiff, ArtifactEdit, Artif
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable
 from caesura.client.events import ReceivedEvent
+from caesura.client.files import File
 from caesura.client.values import (
     Agent,
     Conversation,
@@ -28,6 +29,7 @@ __all__ = [
     "Client",
     "ClientError",
     "Conversation",
+    "File",
     "Grant",
     "Person",
     "ReceivedEvent",

@@ -11,6 +11,7 @@ from caesura.client.artifacts import Artifacts
 from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
 from caesura.client.events import ReceivedEvent
+from caesura.client.files import Files
 from caesura.client.patience import Waiting
 from caesura.client.values import (
     Agent,
@@ -51,6 +52,8 @@ class Client:
         self._connection = Connection(base_url, token, credentials, patience, silence, waiting)
         #: The operations on artifacts.
         self.artifacts = Artifacts(self._connection)
+        #: The operations on files of a workspace.
+        self.files = Files(self._connection)
 
     @property
     def token(self) -> str | None:
@@ -146,7 +149,7 @@ class Client:
 
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation. Stops its running turn, and leaves nothing of it."""
-        await self._delete(path_of("conversations", conversation_id))
+        await self._connection.delete(path_of("conversations", conversation_id))
 
     async def branch(self, conversation_id: str, turn_id: str) -> Conversation:
         """Make the branch through this turn the active one."""
@@ -161,7 +164,7 @@ class Client:
     async def revoke(self, conversation_id: str, tool: str) -> None:
         """Revoke the grant of this tool, on every branch of the conversation: the agent asks again from now
         on."""
-        await self._delete(path_of("conversations", conversation_id, "grants", tool))
+        await self._connection.delete(path_of("conversations", conversation_id, "grants", tool))
 
     # --- turns
 
@@ -246,14 +249,6 @@ class Client:
         retried."""
         made = await self._post(path, body, key=key or ids.token())
         return values.pick(Turn, made)
-
-    async def _delete(self, path: str) -> None:
-        patience = self._connection.patient()
-        try:
-            await self._connection.request("DELETE", path, patience=patience)
-        except ClientError as error:
-            if error.status != 404 or not patience.waits:
-                raise  # otherwise an earlier attempt succeeded, and only its response was lost
 
     async def _pages(self, name: str, asked: Mapping[str, str]) -> AsyncGenerator[Any, None]:
         """The items of a list, page by page. The list is called what its path is called."""

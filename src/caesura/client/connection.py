@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +19,8 @@ _LOST_ON_THE_WAY = (502, 504)
 #: The code of a refusal that lasts until the person does something.
 _WAITING_IS_NO_HELP = "too_many_questions"
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.InvalidURL)
+#: A body as it is sent, or what makes it anew for each attempt.
+Raw = bytes | Callable[[], AsyncIterable[bytes]]
 #: The exceptions of a failed request.
 FAILURES = (ClientError, httpx.RequestError, httpx.InvalidURL)
 
@@ -62,16 +64,23 @@ class Connection:
         key: str | None = None,
         repeatable: bool = True,
         patience: Patience | None = None,
+        raw: Raw | None = None,
+        size: int | None = None,
     ) -> Any:
         """The server's response. A request that is not `repeatable` is retried only if it was certainly not
-        done before."""
+        done before. `raw` is sent in place of a `body` in JSON; if it is made anew for each attempt, it has
+        `size` bytes."""
         patience = patience or self.patient()
         if key is not None and not _fits_a_header(key):
             raise ClientError(0, "bad_input", "an Idempotency-Key is printable ASCII")
         headers = {"Idempotency-Key": key} if key is not None else {}
+        headers |= {"Content-Type": "application/octet-stream"} if raw is not None else {}
+        headers |= {"Content-Length": str(size)} if size is not None else {}
+        written = json_data.dumps(body) if body is not None else None
         while True:
             try:
-                return await self._answer(method, path, body, headers, params)
+                content = raw() if callable(raw) else raw if raw is not None else written
+                return await self._answer(method, path, content, headers, params)
             except FAILURES as error:
                 if not repeatable and _may_be_done(error):
                     raise self.failure(error) from error
@@ -83,6 +92,23 @@ class Connection:
         headers = self._headers({"Last-Event-ID": str(after), "Accept": "text/event-stream"})
         async with self._http.stream("GET", path, headers=headers, timeout=self._reading) as response:
             if response.status_code >= 400:
+                await response.aread()
+                raise refusal(response)
+            yield response
+
+    async def delete(self, path: str) -> None:
+        patience = self.patient()
+        try:
+            await self.request("DELETE", path, patience=patience)
+        except ClientError as error:
+            if error.status != 404 or not patience.waits:
+                raise  # otherwise an earlier attempt succeeded, and only its response was lost
+
+    @asynccontextmanager
+    async def download(self, path: str) -> AsyncIterator[httpx.Response]:
+        """A response whose body is read piece by piece."""
+        async with self._http.stream("GET", path, headers=self._headers({})) as response:
+            if response.status_code >= 300:
                 await response.aread()
                 raise refusal(response)
             yield response
@@ -130,11 +156,10 @@ class Connection:
         self,
         method: str,
         path: str,
-        body: Any,
+        content: bytes | AsyncIterable[bytes] | None,
         headers: Mapping[str, str],
         params: Mapping[str, Any] | None,
     ) -> Any:
-        content = json_data.dumps(body) if body is not None else None
         headers = self._headers(headers)
         response = await self._http.request(method, path, content=content, headers=headers, params=params)
         if response.status_code >= 300:

@@ -19,10 +19,11 @@ CaesuraError
 │   ├── NothingPending      409
 │   ├── Outdated            409  made from a version that is no longer the current one
 │   └── AlreadyAnswered     409  carries the winner's decision
+├── LengthRequired          411  an upload that does not say how long it is
 ├── TooLarge                413
 │   ├── TooManyConversations 413  of one person
 │   ├── StorageFull         413  of one person
-│   └── WorkspacesFull      413  of one person; told to the model
+│   └── WorkspacesFull      413  of one person; told to the model too
 ├── KeyReused               422
 ├── TooManyRequests         429  carries retry_after
 │   ├── TooManyRuns         429  of one person
@@ -171,6 +172,13 @@ class AlreadyAnswered(Conflict):
     def __init__(self, decision: dict[str, Any] | None = None, message: str | None = None) -> None:
         super().__init__(message)
         self.decision = decision
+
+
+class LengthRequired(CaesuraError):
+    """An upload needs a Content-Length"""
+
+    status = 411
+    code = "length_required"
 
 
 class TooLarge(CaesuraError):

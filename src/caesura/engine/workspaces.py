@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from caesura.agents.aside import Aside
-from caesura.agents.tools.workspace import UNFINISHED
+from caesura.agents.tools.unfinished import UNFINISHED
 from caesura.core import ids
 
 logger = logging.getLogger(__name__)
@@ -66,6 +66,21 @@ class Workspaces:
         await self._moving.run(self._set_aside, conversation_id)
         if not self._closing.is_set():
             self._thread.submit(self._remove, conversation_id)
+
+    def folder(self, conversation_id: str) -> Path:
+        """The workspace of a conversation. It exists once something is in it."""
+        return self._root / conversation_id
+
+    def take_away(self, folder: int, name: str) -> None:
+        """Move a folder inside a workspace to the trash, as `discard` does with a whole workspace."""
+        self._trash.mkdir(mode=0o700, exist_ok=True)
+        trash = os.open(self._trash, _FOLDER)
+        try:
+            _move(folder, name, trash)
+        finally:
+            os.close(trash)
+        if not self._closing.is_set():
+            self._thread.submit(self._empty_trash)
 
     async def sweep(self, exist: Exist) -> None:
         """Remove what a crash left: the trash, workspaces without a conversation, unfinished files. The work

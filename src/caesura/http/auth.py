@@ -56,12 +56,15 @@ class Gate:
     """Finds the owner of a token, a session or a ticket. All of them become invalid as soon as their owner's
     password is changed, or their owner logs out everywhere."""
 
-    def __init__(self, service: Service, tokens: Tokens | None, vouchers: Vouchers | None = None) -> None:
+    def __init__(
+        self, service: Service, tokens: Tokens | None, vouchers: Vouchers | None = None, root: str = ""
+    ) -> None:
         """Without `tokens` no token is needed: everyone that the guard lets in is the same local person.
-        `vouchers` are tokens of another service, which are accepted too."""
+        `vouchers` are tokens of another service, which are accepted too. A ticket may name its stream with or
+        without the `root` path."""
         self._people, self._stamps, self._tokens = service.people, service.stamps, tokens
         self._vouchers = vouchers
-        self._tickets = Tickets(tokens, service.tickets) if tokens is not None else None
+        self._tickets = Tickets(tokens, service.tickets, root) if tokens is not None else None
 
     async def login(self, username: str, password: str) -> Token:
         user = await self._people.authenticate(username, password)

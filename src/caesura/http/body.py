@@ -1,7 +1,10 @@
 """Limits for the body of a request: its length, whether or not a header declares it, and the number of its
-values. ASGI middleware."""
+values. A file that is uploaded has a limit of its own, and is not kept in memory. ASGI middleware."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -15,16 +18,35 @@ MOST_VALUES = 10_000
 
 
 class BodyLimit:
-    def __init__(self, app: ASGIApp, errors: Errors, largest: int = LARGEST) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        errors: Errors,
+        largest: int = LARGEST,
+        uploads: Sequence[re.Pattern[str]] = (),
+        largest_upload: int = LARGEST,
+    ) -> None:
+        """A PUT to a path like one of `uploads` is passed on, unless it declares too many bytes."""
         self._app, self._errors, self._largest = app, errors, largest
+        self._uploads, self._largest_upload = uploads, largest_upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+        elif self._is_upload(scope):
+            if _length(scope) > self._largest_upload:
+                too_large = TooLarge(f"a file may have {self._largest_upload} bytes")
+                await self._refuse(too_large, scope, receive, send)
+            else:
+                await self._app(scope, receive, send)
         elif _length(scope) > self._largest:
             await self._refuse(TooLarge(), scope, receive, send)
         else:
             await self._watch(scope, receive, send)
+
+    def _is_upload(self, scope: Scope) -> bool:
+        put = scope["method"] == "PUT"
+        return put and any(pattern.fullmatch(scope["path"]) for pattern in self._uploads)
 
     async def _watch(self, scope: Scope, receive: Receive, send: Send) -> None:
         body, started = bytearray(), False

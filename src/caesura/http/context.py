@@ -32,6 +32,8 @@ class Context:
     lead_agent: str
     #: Other web pages that may use this server.
     origins: tuple[str, ...]
+    #: What is before every path that a client is told, such as `/caesura`.
+    root: str = ""
 
 
 async def context_of(request: Request) -> Context:

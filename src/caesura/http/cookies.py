@@ -7,15 +7,20 @@ that its page could read a response of this server: it repeats a value that only
 from __future__ import annotations
 
 import hmac
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
 from caesura.core.errors import Forbidden
 
+if TYPE_CHECKING:
+    from caesura.http.context import Context
+
 NAME = "caesura_session"
-#: Under https no other host and no page without TLS can set a cookie of this name.
-_SECURE_NAME = f"__Host-{NAME}"
+#: Under https no other host and no page without TLS can set a cookie of the first name. It is sent to every
+#: path of a host, also to other servers behind the same proxy: a server below a root path uses the second.
+_SECURE_NAME, _SECURE_NAME_BELOW = f"__Host-{NAME}", f"__Secure-{NAME}"
 HEADER = "X-CSRF-Token"
 _SAFE = ("GET", "HEAD")
 
@@ -28,13 +33,26 @@ def keep(response: Response, request: Request, session: str, seconds: int) -> No
     """Let the browser keep the session. No script can read it, and no other site can make it be sent."""
     name = _name(request)
     response.set_cookie(
-        name, session, max_age=seconds, path="/", secure=name != NAME, httponly=True, samesite="strict"
+        name,
+        session,
+        max_age=seconds,
+        path=_root(request) or "/",
+        secure=name != NAME,
+        httponly=True,
+        samesite="strict",
     )
 
 
 def _name(request: Request) -> str:
     """The name for the scheme of the request. The other one is not read: somebody else may have set it."""
-    return _SECURE_NAME if request.url.scheme == "https" else NAME
+    if request.url.scheme != "https":
+        return NAME
+    return _SECURE_NAME_BELOW if _root(request) else _SECURE_NAME
+
+
+def _root(request: Request) -> str:
+    context: Context = request.app.state.context
+    return context.root
 
 
 def drop(response: Response, request: Request) -> None:

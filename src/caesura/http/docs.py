@@ -14,13 +14,13 @@ from caesura.http.headers import DOCS
 _FILES = f"{DOCS}/files"
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, root: str = "") -> None:
     page = get_swagger_ui_html(
-        openapi_url=app.openapi_url or "/openapi.json",
+        openapi_url=root + (app.openapi_url or "/openapi.json"),
         title=app.title,
-        swagger_js_url=f"{_FILES}/swagger-ui-bundle.js",
-        swagger_css_url=f"{_FILES}/swagger-ui.css",
-        swagger_favicon_url=f"{_FILES}/favicon.png",
+        swagger_js_url=f"{root}{_FILES}/swagger-ui-bundle.js",
+        swagger_css_url=f"{root}{_FILES}/swagger-ui.css",
+        swagger_favicon_url=f"{root}{_FILES}/favicon.png",
     )
 
     async def docs(request: Request) -> HTMLResponse:

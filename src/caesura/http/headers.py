@@ -22,7 +22,7 @@ _SECURITY = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
-_API = b"default-src 'none'; frame-ancestors 'none'"
+_API = b"default-src 'none'; frame-ancestors 'none'; sandbox"
 _PAGE = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     b"connect-src 'self'; worker-src 'self'; frame-src 'self'; manifest-src 'self'; "

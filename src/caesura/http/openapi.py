@@ -19,12 +19,12 @@ from caesura.http import cookies, late, sse
 _SCHEME = "SessionCookie"
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, root: str = "") -> None:
     described = app.openapi
 
     def write() -> dict[str, Any]:
         late.complete(app.router.routes)
-        return _completed(described())
+        return _placed(_completed(described()), root)
 
     app.openapi = write  # type: ignore[method-assign]
     written = Written(lambda: bytes(JSONResponse(app.openapi()).body))
@@ -72,6 +72,16 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
             if any(name in item for item in security for name in tokens) and {_SCHEME: []} not in security:
                 security.append({_SCHEME: []})
     return document
+
+
+def _placed(document: dict[str, Any], root: str) -> dict[str, Any]:
+    """Say where the paths begin. The address for log-ins is not one of the paths."""
+    if not root:
+        return document
+    for scheme in document["components"]["securitySchemes"].values():
+        for flow in scheme.get("flows", {}).values():
+            flow["tokenUrl"] = root + flow["tokenUrl"]
+    return {**document, "servers": [{"url": root}]}
 
 
 def _gather(responses: dict[str, Any], schemas: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import mimetypes
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ _SCREENS = ("/", "/c/{conversation_id}", "/inbox")
 _NOT_SCREENS = ("/api", DOCS, ASSETS.rstrip("/"), FRAMES.rstrip("/"))
 _INDEX = "/index.html"
 _STYLE = f"{ASSETS}missing.css"
+#: The build writes every address in the document from the top of the server.
+_ADDRESS = re.compile(r'(\s(?:src|href|data-[a-z]+)=")/(?!/)')
 #: In order of preference: the name in HTTP, and the ending of the file that the build wrote.
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 #: The name of a file in the assets contains a hash of its content.
@@ -135,13 +138,16 @@ def read(folder: Path) -> dict[str, File]:
     return {address: _file(address, path) for address, path in sorted(_files(str(folder), "/"))}
 
 
-def install(app: FastAPI, folder: Path = BUILT) -> None:
+def install(app: FastAPI, folder: Path = BUILT, root: str = "") -> None:
     """Serve the page, or where there is none a sentence about how to get it. Only known files are served: a
-    path is looked up, and never becomes the name of a file."""
+    path is looked up, and never becomes the name of a file. `root` is what is before each of its paths."""
     files = read(folder)
     built = _INDEX in files
     if not built:
-        files = _missing()
+        files = _missing(root)
+    elif root:
+        placed = _below(root, (folder / "index.html").read_text("utf-8"))
+        files = {**files, _INDEX: _made(placed, ".html")}
 
     async def screen(request: Request) -> Response:
         return files[_INDEX].answer(request)
@@ -224,13 +230,19 @@ def _known(given: str, etag: str) -> bool:
     return etag in tags or "*" in tags
 
 
-def _missing() -> dict[str, File]:
+def _below(root: str, document: str) -> str:
+    """The document of the page, with the root path before the addresses of its files, and for its scripts."""
+    placed = _ADDRESS.sub(lambda found: f"{found[1]}{root}/", document)
+    return placed.replace("<html ", f'<html data-root="{root}" ', 1)
+
+
+def _missing(root: str = "") -> dict[str, File]:
     """One sentence in place of the page. Its style is a file: the policy allows none in the document."""
     document = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Caesura</title>'
         '<meta name="viewport" content="width=device-width">'
-        f'<link rel="stylesheet" href="{_STYLE}">'
-        f'<p>{_advice()} The API works: see <a href="/docs">/docs</a>.</p></html>'
+        f'<link rel="stylesheet" href="{root}{_STYLE}">'
+        f'<p>{_advice()} The API works: see <a href="{root}/docs">/docs</a>.</p></html>'
     )
     style = (
         "html{color-scheme:light dark;font:1.0625rem/1.6 system-ui,sans-serif}"

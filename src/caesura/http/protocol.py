@@ -34,13 +34,16 @@ QUEUE = 32
 #: Large reads are parsed in pieces of this size, so that an exceeded limit is noticed before the data is
 #: kept.
 PIECE = 16 * 1024
-#: A client must read at least this many bytes of a plain response within `silence`, or it is cut.
+#: A client must read at least this many bytes of a plain response within `silence`, and send at least this
+#: many of an upload within `patience`, or it is cut.
 PACE = 64 * 1024
 #: Seconds that a refused client gets to read the reason. Meanwhile its data is discarded.
 LINGER = 2.0
 #: Seconds that a connection above a limit gets for its request.
 HURRY = 5.0
 _ALWAYS = (b"/health", b"/ready")
+#: The ASGI extension that a route sets while it takes a file: its client gets more time as long as it sends.
+UPLOADS = "caesura.uploads"
 
 
 class Refusal(Exception):
@@ -111,6 +114,8 @@ class Protocol(HttpToolsProtocol):
     #: The unread bytes of a response when they last shrank, and the time of that.
     _held = 0
     _taken_at = 0.0
+    #: Bytes of an upload since its deadline was last moved.
+    _uploaded = 0
 
     # --- the connection
 
@@ -241,6 +246,10 @@ class Protocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         super().on_body(body)
         self._fed = 0
+        if UPLOADS in self.scope["extensions"]:
+            self._uploaded += len(body)
+            if self._uploaded >= PACE:
+                self._uploaded, self._due = 0, self.loop.time() + self.patience
 
     def on_message_complete(self) -> None:
         super().on_message_complete()

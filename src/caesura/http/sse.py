@@ -203,7 +203,7 @@ class EventStream(Response):
             self._streams.closed(self)
             await self._frames.aclose()
         if self._cut and self._transport is not None:
-            await _left(receive)  # once the server has noticed it too, it logs no error
+            await left(receive)  # once the server has noticed it too, it logs no error
 
     def abort(self) -> None:
         """Cut the stream: the reader sees that it is incomplete, and reconnects."""
@@ -231,7 +231,7 @@ class EventStream(Response):
         """Wait until the reader leaves, or reads nothing for too long."""
         step = min(self._streams.ping, self._streams.ttl)
         taken, since = 0, asyncio.get_running_loop().time()
-        while not await _left(receive, step):
+        while not await left(receive, step):
             now = asyncio.get_running_loop().time()
             held = self._transport.get_write_buffer_size() if self._transport is not None else 0
             if held == 0 and not self._sending:
@@ -276,7 +276,7 @@ class Outlet:
             await found.pop().run(receive, send)
 
 
-async def _left(receive: Receive, within: float | None = None) -> bool:
+async def left(receive: Receive, within: float | None = None) -> bool:
     """Wait for the reader to leave. False if it has not left in this time."""
     try:
         async with asyncio.timeout(within):

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from caesura.core import ids
 from caesura.core.errors import Unauthenticated
+from caesura.http.root import below
 from caesura.http.tokens import ONE_VIEWER, Access, Tokens
 from caesura.service import tickets
 
@@ -19,12 +20,13 @@ class Tickets:
     """A ticket opens one stream, for one person, once. It becomes invalid with the token it was issued
     for."""
 
-    def __init__(self, tokens: Tokens, spent: tickets.Tickets) -> None:
-        self._tokens, self._spent = tokens, spent
+    def __init__(self, tokens: Tokens, spent: tickets.Tickets, root: str = "") -> None:
+        self._tokens, self._spent, self._root = tokens, spent, root
 
     def issue(self, access: Access, stream: str) -> str:
         holder = {"sub": access.user_id, "stamp": access.stamp, "viewer": access.viewer}
-        path, _, query = stream.partition("?")
+        given, _, query = stream.partition("?")
+        path = below(self._root, given)
         if access.session:
             holder["session"] = access.session
         return self._tokens.sign(_AUDIENCE, SECONDS, **holder, stream=_name(path, query), jti=ids.token())

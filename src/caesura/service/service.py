@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from caesura.agents.tools.disk import Disk
 from caesura.core.errors import CaesuraError, Unavailable
 from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
@@ -18,6 +19,7 @@ from caesura.service.agents import Agents
 from caesura.service.artifacts import Artifacts
 from caesura.service.conversations import Conversations, Refused
 from caesura.service.feed import Feeds
+from caesura.service.files import Files
 from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
 from caesura.service.locks import PersonLocks
@@ -60,9 +62,10 @@ class Service:
         registration: Registration = "open",
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
+        disk: Disk | None = None,
     ) -> None:
         """`share` limits what each person may have; `refused` is called with the error of each request that
-        exceeds it."""
+        exceeds it. `disk` is what the tools use, too."""
         self.engine, self.agents = engine, agents
         self._database, self._workspaces = database, workspaces
         self._answers_until = 0.0
@@ -83,6 +86,7 @@ class Service:
         self.showings = Showings(database)
         self.feeds = Feeds(database, self.conversations.counts)
         self.grants = Grants(database)
+        self.files = Files(database, workspaces, disk or Disk())
         self.tickets = Tickets(database)
 
     def start(self) -> None:

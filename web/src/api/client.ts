@@ -2,6 +2,7 @@
 // against forged requests.
 import { learnClock, ticks } from "./clock";
 import { readJson, writeJson } from "./json";
+import { ROOT } from "./root";
 
 export class ApiError extends Error {
   constructor(
@@ -121,7 +122,7 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
   const patience = AbortSignal.timeout(PATIENCE);
   let response: Response;
   try {
-    response = await fetch(path, {
+    response = await fetch(ROOT + path, {
       method,
       headers,
       credentials: "same-origin",

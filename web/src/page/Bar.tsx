@@ -1,5 +1,6 @@
 import { Suspense, useState } from "react";
 
+import { HOME } from "../api/root";
 import { shownLine } from "../log/shown";
 import { useAgents, defaultAgent } from "../state/agents";
 import { useInbox } from "../state/inbox";
@@ -69,7 +70,7 @@ export function Bar() {
         </button>
       ) : null}
       {route.at !== "new" ? (
-        <a className={`icon only-drawer${sideHidden ? " always" : ""}`} href="/" onClick={visit} aria-label={say("newConversation")} title={say("newConversation")}>
+        <a className={`icon only-drawer${sideHidden ? " always" : ""}`} href={HOME} onClick={visit} aria-label={say("newConversation")} title={say("newConversation")}>
           <Icon name="plus" />
         </a>
       ) : null}

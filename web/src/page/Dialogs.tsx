@@ -4,6 +4,7 @@ import "../styles/dialogs.css";
 import * as api from "../api/calls";
 import type { Grant } from "../api/types";
 import { ApiError } from "../api/client";
+import { HOME } from "../api/root";
 import { shownLine } from "../log/shown";
 import { deleteConversation, useList } from "../state/list";
 import { rescueAll } from "../state/rescue";
@@ -47,7 +48,7 @@ function Delete({ id }: { id: string }) {
       await deleteConversation(id);
       rescueAll(id);
       const route = useRoute.getState();
-      if (route.at === "conversation" && route.id === id) go("/");
+      if (route.at === "conversation" && route.id === id) go(HOME);
       close();
     } catch (error) {
       setFault(error instanceof ApiError ? refusalText(error, words) : say("serverFault"));

@@ -2,6 +2,7 @@ import "../styles/door.css";
 import { useEffect, useRef, useState } from "react";
 
 import { ApiError } from "../api/client";
+import { ROOT } from "../api/root";
 import { register, signIn, useSession } from "../state/session";
 import { isDark, setLanguage, setTheme, useSettings } from "../state/settings";
 import { refusalText } from "../words/faults";
@@ -173,7 +174,7 @@ export function Door() {
             {say("theme")}
           </button>
           <span className="grow" />
-          <a href="/docs">{say("docsLink")}</a>
+          <a href={`${ROOT}/docs`}>{say("docsLink")}</a>
         </div>
       </main>
       <Art />

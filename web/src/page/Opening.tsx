@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 
+import { HOME } from "../api/root";
 import { useWords } from "../words/words";
 import { visit } from "./Sidebar";
 
@@ -50,7 +51,7 @@ export function Missing({ text, more = "", home, again }: { text: string; more?:
             {say("retry")}
           </button>
         ) : (
-          <a className="btn" href="/" onClick={visit}>
+          <a className="btn" href={HOME} onClick={visit}>
             {home ?? say("newConversation")}
           </a>
         )}

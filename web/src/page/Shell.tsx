@@ -1,5 +1,6 @@
 import { Suspense, useEffect } from "react";
 
+import { HOME, ROOT } from "../api/root";
 import { shownLine } from "../log/shown";
 import { isLive } from "../log/turn";
 import { announce, useAnnouncement } from "../state/announce";
@@ -122,9 +123,9 @@ function useKeys(): void {
     const pressed = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.isComposing) return;
       if (command(event)) {
-        if (event.shiftKey && event.key.toLowerCase() === "o") go("/");
+        if (event.shiftKey && event.key.toLowerCase() === "o") go(HOME);
         else if (event.shiftKey && event.key === "Enter") {
-          if (!jumpToNext()) go("/inbox");
+          if (!jumpToNext()) go(`${ROOT}/inbox`);
         } else if (!event.shiftKey && event.key.toLowerCase() === "b") {
           if (narrow) openDrawer(!useView.getState().drawer);
           else toggleSide();
@@ -171,7 +172,7 @@ function useTitle(id: string | null): void {
     const name = ended ? null : route.at === "inbox" ? say("inbox") : title && shownLine(title);
     document.title = `${count > 0 ? `(${count}) ` : ""}${name ? `${name} · ` : ""}Caesura`;
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
-    const wanted = count > 0 ? "/favicon-waits.svg" : "/favicon.svg";
+    const wanted = count > 0 ? `${ROOT}/favicon-waits.svg` : `${ROOT}/favicon.svg`;
     if (icon && icon.getAttribute("href") !== wanted) icon.setAttribute("href", wanted);
   }, [count, title, route.at, ended, say]);
 }

@@ -1,6 +1,7 @@
 import { Suspense, useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type RefObject } from "react";
 
 import { serverNow } from "../api/clock";
+import { HOME, ROOT } from "../api/root";
 import type { Conversation } from "../api/types";
 import { shownLine } from "../log/shown";
 import { useInbox } from "../state/inbox";
@@ -51,13 +52,13 @@ export function Sidebar() {
         </button>
       </div>
       <nav>
-        <a className="row" href="/" title={`${say("newConversation")} (${keyName("⌘", "⇧", "O")})`} onClick={visit} aria-current={route.at === "new" ? "page" : undefined}>
+        <a className="row" href={HOME} title={`${say("newConversation")} (${keyName("⌘", "⇧", "O")})`} onClick={visit} aria-current={route.at === "new" ? "page" : undefined}>
           <Icon name="plus" />
           <span>{say("newConversation")}</span>
           <span className="grow" />
           <kbd aria-hidden="true">{keyName("⌘", "⇧", "O")}</kbd>
         </a>
-        <a className="row" href="/inbox" onClick={visit} aria-current={route.at === "inbox" ? "page" : undefined}>
+        <a className="row" href={`${ROOT}/inbox`} onClick={visit} aria-current={route.at === "inbox" ? "page" : undefined}>
           <Icon name="inbox" />
           <span>{say("inbox")}</span>
           <span className="grow" />

@@ -1,4 +1,5 @@
 // A page that was loaded before the server was renewed: the parts that it has not loaded yet are gone.
+import { HOME } from "../api/root";
 import { isUnstored, storeAll } from "./drafts";
 import { keep, kept } from "./kept";
 
@@ -21,7 +22,7 @@ export async function renew(again: () => void = () => location.reload()): Promis
 
 async function entryOf(): Promise<string | null> {
   try {
-    const response = await fetch("/", { cache: "no-store", credentials: "same-origin" });
+    const response = await fetch(HOME, { cache: "no-store", credentials: "same-origin" });
     const entry = response.ok ? ENTRY.exec(await response.text())?.[1] : undefined;
     // A page whose first file is missing would be worse than this one.
     return entry !== undefined && (await fetch(entry)).ok ? entry : null;

@@ -3,6 +3,7 @@ import { create } from "zustand";
 
 import * as api from "../api/calls";
 import { ApiError, newKey, onRefused, onSessionEnd, setForgeryToken, wasRevoked } from "../api/client";
+import { HOME } from "../api/root";
 import type { Options, Session } from "../api/types";
 import { claimTab, forgetDrafts } from "./drafts";
 import { keep, kept, onKept } from "./kept";
@@ -39,7 +40,7 @@ function entered(session: Session): void {
   keep(LEAVING, null);
   if (user && user !== session.user_id) {
     empty();
-    location.assign("/");
+    location.assign(HOME);
     return;
   }
   useSession.setState({ phase: "in", user: session.user_id, epoch: epoch + 1 });
@@ -73,7 +74,7 @@ export function checkPerson(user: string | null): void {
   if (!own || user === own || phase === "gone" || phase === "left") return;
   empty();
   forgetDrafts();
-  location.assign("/");
+  location.assign(HOME);
 }
 
 /** Watches what other tabs do, and the return to a page that the browser has kept as it was. */
@@ -127,7 +128,7 @@ function thrownOut(): void {
   empty();
   forgetPerson();
   setForgeryToken("");
-  location.assign("/");
+  location.assign(HOME);
 }
 
 /** Nothing of the person stays in this browser. Other tabs see that, and are emptied. */
@@ -163,7 +164,7 @@ export async function signOut(everywhere = false): Promise<void> {
   }
   keep(LEAVING, null);
   setForgeryToken("");
-  location.assign("/");
+  location.assign(HOME);
 }
 
 /** Tries again to tell the server. */

@@ -1,6 +1,7 @@
 // The one module that knows reconnection: it follows a stream from a cursor until there is nothing left to read.
 import { errorOf, sessionEnded } from "../api/client";
 import { learnClock, moment, passed, ticks } from "../api/clock";
+import { ROOT } from "../api/root";
 import { parser, type Frame } from "./frames";
 import { takePlace } from "./places";
 
@@ -143,7 +144,7 @@ export function follow(options: LinkOptions): OwnLink {
       abort.signal.throwIfAborted();
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (after) headers["Last-Event-ID"] = after;
-      const response = await fetch(options.url, { headers, credentials: "same-origin", cache: "no-store", signal: abort.signal });
+      const response = await fetch(ROOT + options.url, { headers, credentials: "same-origin", cache: "no-store", signal: abort.signal });
       learnClock(response);
       abort.signal.throwIfAborted();
       answered = true;

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from caesura.agents import context
-from caesura.agents.tools.share import DiskShare
-from caesura.agents.tools.size import Meter, Quota, Size
-from caesura.agents.tools.threads import Threads
+from caesura.agents.tools.disk import Disk
+from caesura.agents.tools.size import Size
 from caesura.agents.tools.tool import Describe, Replaces, Tool, ToolError, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace, fits
 from caesura.core.interrupts import File
 
-_BUSY = "not done: too many other files are being used, try again later"
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
 
 
-def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[Tool]:
-    meter, shared, threads = Meter(quota), share or DiskShare(), Threads("caesura-files", 8, _BUSY)
+def tools(disk: Disk | None = None) -> list[Tool]:
+    used = disk or Disk()
+    meter, shared, threads = used.meter, used.share, used.threads
 
     async def read_file(path: Path) -> str:
         return await threads.do(_workspace().read, path)

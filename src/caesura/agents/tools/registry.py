@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools import artifacts, ask_user, execute, files
+from caesura.agents.tools.disk import Disk
 from caesura.agents.tools.own.declared import Declared
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.sandbox import Sandbox
@@ -55,12 +56,12 @@ class Registry:
         return spec.permission(name, self._tools[name].permission if name in self._tools else "auto")
 
 
-def standard(sandbox: Sandbox | None = None, web: Web | None = None) -> Registry:
+def standard(sandbox: Sandbox | None = None, web: Web | None = None, disk: Disk | None = None) -> Registry:
     chosen, internet = sandbox or Sandbox(), web or Web()
     return Registry(
         [
             ask_user.tool(),
-            *files.tools(chosen.quota, chosen.share),
+            *files.tools(disk or Disk(chosen.quota, chosen.share)),
             execute.tool(chosen),
             *artifacts.tools(),
             *internet.tools(),

@@ -74,6 +74,10 @@ class Meter:
         self._found[root] = (added if fault is None else size, until)
         return fault
 
+    def forget(self, root: Path) -> None:
+        """Measure this workspace again for the next file."""
+        self._found.pop(root, None)
+
     def _full(self) -> str:
         return (
             f"the workspace is full: it may hold {self.quota.bytes} bytes and {self.quota.files} files;"

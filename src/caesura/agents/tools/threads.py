@@ -32,6 +32,11 @@ class Threads:
         """Run the work in a thread, for the person of the current run."""
         return await self._run(await self._place(), lambda: work(*args, **kwargs))
 
+    async def of(self, person: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `do`, for work that the person asks for without a run. `Busy` when no thread became free."""
+        await self._places.take(person, _PATIENCE)
+        return await self._run(person, lambda: work(*args, **kwargs))
+
     async def on(self, read: Callable[[], Awaitable[A]], work: Callable[[A], T]) -> T:
         """As `do`, on what is read first. It is read when it is this person's turn, so that no call waits
         with a large text in memory."""

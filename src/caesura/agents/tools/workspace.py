@@ -7,7 +7,6 @@ import errno
 import hashlib
 import heapq
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ from pathlib import Path
 from caesura.agents.tools.opener import Opener, best
 from caesura.agents.tools.size import Meter, Take
 from caesura.agents.tools.tool import ToolError
+from caesura.agents.tools.unfinished import UNFINISHED, Unfinished
 from caesura.core.interrupts import File
 
 WRITE_LIMIT = 1024 * 1024
@@ -28,7 +28,6 @@ SHOWN_LIMIT = 64 * 1024
 HASH_LIMIT = 32 * 1024 * 1024
 _NAME_LIMIT = 255
 _PATH_LIMIT = 1024
-UNFINISHED = ".caesura-unfinished-"
 
 
 class WorkspaceError(ToolError):
@@ -57,7 +56,7 @@ class Workspace:
         parts = file_parts(path)
         with self._rooted(path) as root, self._opened(root, parts, os.O_RDONLY | os.O_NONBLOCK) as file:
             found = os.fstat(file)
-            _must_be_file(found.st_mode, path)
+            must_be_file(found.st_mode, path)
             data = _read(file, READ_LIMIT)
         if b"\0" in data:
             raise WorkspaceError(f"{path} is not a text file ({found.st_size} bytes)")
@@ -89,7 +88,7 @@ class Workspace:
                 raise WorkspaceError(fault)
             self._make(root, folders)
             with self._opened(root, folders, os.O_RDONLY | os.O_DIRECTORY) as folder:
-                _replace(root, folder, name, data, _mode_of(folder, name, path))
+                _replace(root, folder, name, data, mode_of(folder, name, path))
         return len(data)
 
     def entries(self, path: str = ".") -> tuple[list[Entry], bool]:
@@ -119,9 +118,11 @@ class Workspace:
             os.close(above)
 
     @contextmanager
-    def _rooted(self, path: str) -> Iterator[int]:
+    def _rooted(self, path: str, *, made: bool = True) -> Iterator[int]:
+        """Open the workspace. It is created first if it is to be `made`."""
         try:
-            self._make_root()
+            if made:
+                self._make_root()
             root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 yield root
@@ -188,14 +189,14 @@ def _encoded(content: str) -> bytes:
     return data
 
 
-def _must_be_file(mode: int, path: str) -> None:
+def must_be_file(mode: int, path: str) -> None:
     if stat.S_ISDIR(mode):
         raise WorkspaceError(f"{path} is a folder")
     if not stat.S_ISREG(mode):
         raise WorkspaceError(f"{path} is not a regular file")
 
 
-def _mode_of(folder: int, name: str, path: str) -> int:
+def mode_of(folder: int, name: str, path: str) -> int:
     """The permissions of the written file: those of the file that it replaces, if there is one."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -203,39 +204,22 @@ def _mode_of(folder: int, name: str, path: str) -> int:
         return 0o644
     if stat.S_ISLNK(found.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    _must_be_file(found.st_mode, path)
+    must_be_file(found.st_mode, path)
     return stat.S_IMODE(found.st_mode) & 0o777
 
 
 def _replace(root: int, folder: int, name: str, data: bytes, mode: int) -> None:
-    # At the top of the workspace, where the sweep finds the file if this process dies.
-    unfinished = UNFINISHED + secrets.token_hex(8)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(unfinished, flags, 0o600, dir_fd=root)
+    unfinished = Unfinished(root)
     try:
-        try:
-            _write(file, data)
-            os.fchmod(file, mode)
-            os.fsync(file)
-        finally:
-            os.close(file)
-        os.rename(unfinished, name, src_dir_fd=root, dst_dir_fd=folder)
-        os.fsync(folder)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(unfinished, dir_fd=root)
-        raise
-
-
-def _write(file: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(file, rest) :]
+        unfinished.write(data)
+        unfinished.become(folder, name, mode)
+    finally:
+        unfinished.close()
 
 
 def _seen(file: int, path: str) -> File:
     found = os.fstat(file)
-    _must_be_file(found.st_mode, path)
+    must_be_file(found.st_mode, path)
     if found.st_size > HASH_LIMIT:
         mark = f"{found.st_ino}-{found.st_mtime_ns}-{found.st_ctime_ns}"
         return File(path, True, None, found.st_size, None, mark)

@@ -55,9 +55,9 @@ def turn_of_thread(thread_id: str) -> str:
     return _turn(thread_id, _THREAD, "thread")
 
 
-def stream(turn_id: str) -> str:
-    """Where the run of a turn is read."""
-    return f"/api/v1/stream/{thread(turn_id)}"
+def stream(turn_id: str, root: str = "") -> str:
+    """Where the run of a turn is read, on a server below this root path."""
+    return f"{root}/api/v1/stream/{thread(turn_id)}"
 
 
 def _turn(text: str, prefix: str, noun: str) -> str:

@@ -88,9 +88,11 @@ async def chat(
         if new.parent_message_id is not None:
             raise BadInput("parent_message_id needs the conversation_id of its conversation")
         message = Message(new.content)
-        return wire.started(await turns.open(user_id, new.agent or here.lead_agent, message, once))
+        turn = await turns.open(user_id, new.agent or here.lead_agent, message, once)
+        return wire.started(turn, here.root)
     message = Message(new.content, _parent(new), new.agent, supersede=new.supersede)
-    return wire.started(await turns.send(user_id, names.conversation_row(new.conversation_id), message, once))
+    turn = await turns.send(user_id, names.conversation_row(new.conversation_id), message, once)
+    return wire.started(turn, here.root)
 
 
 @router.get("/chat", responses=documented(FORM, 422))
@@ -143,7 +145,7 @@ async def resume(
     if left:
         await showings.note({turn.num: [item.id for item in left]}, viewer)
     return wire.Resumed(
-        stream_url=names.stream(turn.id), interrupt=encode.interrupt_data(left) if left else None
+        stream_url=names.stream(turn.id, here.root), interrupt=encode.interrupt_data(left) if left else None
     )
 
 

@@ -138,12 +138,12 @@ def time_of(milliseconds: int) -> str:
     return encode.time_of(milliseconds).decode()
 
 
-def started(turn: Turn) -> Started:
+def started(turn: Turn, root: str) -> Started:
     return Started(
         conversation_id=names.conversation(turn.conversation_id),
         message_id=names.message(turn.id),
         thread_id=names.thread(turn.id),
-        stream_url=names.stream(turn.id),
+        stream_url=names.stream(turn.id, root),
     )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -18,6 +16,7 @@ from caesura.dialects.native import requests
 from caesura.dialects.native.faults import FORM
 from caesura.http.auth import User
 from caesura.http.context import Here
+from caesura.http.download import disposition
 from caesura.http.errors import documented
 from caesura.http.late import LateRoute
 from caesura.service.artifacts import Comparison
@@ -49,7 +48,6 @@ From = Annotated[
 ]
 _TEXT = {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The content, as a file"}
 _SUFFIXES = {"markdown": ".md", "html": ".html", "json": ".json", "csv": ".csv", "mermaid": ".mmd"}
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 #: How many lines of a diff are serialized at once: one long call would stop all other threads.
 _LINES = 1000
 
@@ -151,11 +149,8 @@ async def content(
 
 
 def _disposition(artifact: Artifact) -> str:
-    """A file name of harmless characters, and for clients that know it the real one."""
     suffix = "" if "." in artifact.id else _SUFFIXES.get(artifact.content_type, ".txt")
-    name = artifact.id + suffix
-    plain = _UNSAFE.sub("_", name)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    return disposition(artifact.id + suffix)
 
 
 def _json(body: bytes) -> Response:

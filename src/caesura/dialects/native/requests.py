@@ -139,7 +139,12 @@ def _rewritten(content: str, before: str) -> Edit:
     return rewrite(content)
 
 
+#: Below a root path, or not.
+_STREAM = r"^(/[A-Za-z0-9._~-]+)*/api/[^#\s]*$"
+
+
 class StreamWanted(_In):
-    stream: Annotated[str, StringConstraints(pattern=r"^/api/[^#\s]*$", max_length=1500)] = Field(
-        description="The path of the stream that is to be opened, with the query that names it, if it has one"
+    stream: Annotated[str, StringConstraints(pattern=_STREAM, max_length=1500)] = Field(
+        description="The path of the stream that is to be opened, with the query that names it, if it has"
+        " one. The server's root path may be left out"
     )

@@ -15,6 +15,7 @@ from caesura.dialects.native import (
     encode,
     event_data,
     feed,
+    files,
     people,
     question_replies,
     replies,
@@ -40,7 +41,7 @@ _STARTS = documented(FORM, 400, 404, 409, 413, 422)
 _STREAM = sse.documented("One event for each fact; `id` is its cursor.", models=event_data.models)
 
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS, route_class=LateRoute)
-DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
+DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",), uploads=files.UPLOAD)
 
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 Limit = Annotated[int | None, Query(ge=1, le=2**31)]
@@ -350,6 +351,7 @@ async def answer_all(
 
 router.routes.extend(artifacts.router.routes)
 router.routes.extend(feed.router.routes)
+router.routes.extend(files.router.routes)
 router.routes.extend(people.router.routes)
 
 

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 import type { Colours, DiagramReply, Order } from "../../../frames/diagram";
 import { useWords } from "../../words/words";
+import { ROOT } from "../../api/root";
 import { Code } from "../code/Code";
 import { useQuiet } from "./quiet";
 
@@ -54,7 +55,7 @@ export function Diagram({ source, title }: { source: string; title: string }) {
       <iframe
         ref={frame}
         className="diagram"
-        src="/frames/diagram.html"
+        src={`${ROOT}/frames/diagram.html`}
         sandbox="allow-scripts"
         referrerPolicy="no-referrer"
         title={say("previewFrame", title)}

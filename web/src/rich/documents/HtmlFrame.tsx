@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
 import { useWords, type Key } from "../../words/words";
+import { ROOT } from "../../api/root";
 import { useQuiet } from "./quiet";
 import { useHeldFocus } from "./useHeldFocus";
 
@@ -80,7 +81,7 @@ function Still({ html, title }: { html: string; title: string }) {
   const { say } = useWords();
   const frame = useRef<HTMLIFrameElement>(null);
   useHandedOver(frame, html);
-  return <iframe ref={frame} className="preview" src="/frames/still.html" sandbox="allow-scripts" referrerPolicy="no-referrer" title={say("previewFrame", title)} />;
+  return <iframe ref={frame} className="preview" src={`${ROOT}/frames/still.html`} sandbox="allow-scripts" referrerPolicy="no-referrer" title={say("previewFrame", title)} />;
 }
 
 /** A document that sends the page more messages and ports than this in a second is stopped: each costs the page time. */
@@ -125,7 +126,7 @@ function Running({ html, title, onGrab, onFlood, onStop }: RunningProps) {
           tabIndex={entered ? 0 : -1}
           ref={frame}
           className="preview"
-          src="/frames/document.html"
+          src={`${ROOT}/frames/document.html`}
           sandbox="allow-scripts"
           referrerPolicy="no-referrer"
           title={say("previewFrame", title)}

@@ -1,0 +1,44 @@
+"""Files of a workspace, from the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.api.reading import conversation
+from tests.api.server import Served
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def place(server: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    monkeypatch.setenv("CAESURA_URL", server.url)
+    monkeypatch.setenv("CAESURA_TOKEN", server.token("filer"))
+    monkeypatch.chdir(tmp_path)
+    with server.client("filer") as client:
+        return conversation(client)
+
+
+def test_files_are_put_listed_saved_and_removed(run: Run, place: str, tmp_path: Path) -> None:
+    assert run("files", "list", place) == (0, "", "there are no files here\n")
+    (tmp_path / "a.txt").write_bytes(b"one\n")
+    assert run("files", "put", place, "a.txt").out.split()[0] == "4"
+    assert run("files", "put", place, "a.txt", "inner/b.txt").code == 0
+    assert [line.split()[-1] for line in run("files", "list", place).out.splitlines()] == ["a.txt", "inner/"]
+    assert run("files", "list", place, "inner").out.split()[-1] == "b.txt"
+    assert run("files", "get", place, "inner/b.txt").code == 0
+    assert (tmp_path / "b.txt").read_bytes() == b"one\n"
+    told = run("files", "get", place, "inner/b.txt")
+    assert (told.code, told.err) == (1, "caesura: b.txt exists: name another file with --to\n")
+    assert run("files", "get", place, "a.txt", "--to", "c.txt").code == 0
+    assert (tmp_path / "c.txt").read_bytes() == b"one\n"
+    assert run("files", "remove", place, "inner").out == "inner was removed\n"
+    gone = run("files", "get", place, "inner/b.txt", "--to", "d")
+    assert gone.err == "caesura: inner/b.txt does not exist\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt", "c.txt"]
+
+
+def test_a_name_that_moves_the_cursor_is_shown_escaped(run: Run, place: str, server: Served) -> None:
+    folder = server.settings.data_dir / "workspaces" / place
+    folder.mkdir(parents=True)
+    (folder / "a\x1b[2Jb").touch()
+    assert run("files", "list", place).out.endswith("a\\x1b[2Jb\n")
