@@ -262,15 +262,14 @@ def test_a_fault_outside_a_cycle_is_not_reported_as_a_cycle(tmp_path: Path) -> N
     ]
 
 
-def test_a_graph_cannot_be_a_sub_agent(tmp_path: Path) -> None:
+def test_a_graph_can_be_a_sub_agent(tmp_path: Path) -> None:
     put(tmp_path, "flow.py", GRAPH_FILE)
     put(tmp_path, "a.yaml", agent("a", "{sub_agents: [{ref: b}]}"))
     put(tmp_path, "b.yaml", agent("b", "{type: langgraph, graph: 'flow:graph'}"))
-    assert told(tmp_path) == [
-        ("a.yaml", 5, "spec.sub_agents[0].ref", "agent b is a graph, which cannot be a sub-agent")
-    ]
-    with pytest.raises(NotFound):
-        catalog(tmp_path).get("a")
+    assert told(tmp_path) == []
+    found = catalog(tmp_path)
+    assert found.get("a").uses_graphs
+    assert not found.get("b").uses_graphs
 
 
 def test_unknown_sub_agents_are_reported(tmp_path: Path) -> None:

@@ -30,14 +30,17 @@ def thread_id(turn: int, epoch: int) -> str:
 
 
 class Saver(BaseCheckpointSaver[str]):
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, call_id: str | None = None) -> None:
+        """`call_id` is the tool call under which the graph of a sub-agent works. Each has its own
+        checkpoints."""
         super().__init__()
         self._database = database
+        self._prefix = f"{call_id}/" if call_id is not None else ""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         turn, _, ns = _place(config)
         wanted = config["configurable"].get("checkpoint_id")
-        found = await self._database.read(checkpoints.get, turn, ns, wanted)
+        found = await self._database.read(checkpoints.get, turn, self._prefix + ns, wanted)
         return None if found is None else self._tuple(config, ns, *found)
 
     async def alist(
@@ -53,13 +56,14 @@ class Saver(BaseCheckpointSaver[str]):
         turn, _, ns = _place(config)
         older = before["configurable"].get("checkpoint_id") if before else None
         left = limit
-        for item in _older(await self._database.read(checkpoints.listing, turn, ns), older):
+        found = await self._database.read(checkpoints.listing, turn, self._prefix + ns)
+        for item in _older(found, older):
             if left == 0:
                 return
-            found = self._tuple(config, ns, item, [])
-            if all(found.metadata.get(key) == value for key, value in (filter or {}).items()):
+            one = self._tuple(config, ns, item, [])
+            if all(one.metadata.get(key) == value for key, value in (filter or {}).items()):
                 left = None if left is None else left - 1
-                yield found
+                yield one
 
     async def aput(
         self,
@@ -73,7 +77,7 @@ class Saver(BaseCheckpointSaver[str]):
         about = get_checkpoint_metadata(config, metadata)
         kind, body = self.serde.dumps_typed(checkpoint)
         row = checkpoints.Checkpoint(checkpoint["id"], parent, kind, body, self.serde.dumps_typed(about)[1])
-        await self._database.write_lightly(_put, turn, epoch, ns, row)
+        await self._database.write_lightly(_put, turn, epoch, self._prefix + ns, row)
         return _config(config, ns, checkpoint["id"])
 
     async def aput_writes(
@@ -95,7 +99,7 @@ class Saver(BaseCheckpointSaver[str]):
             if not (cut_off and channel == RESUME)
         ]
         at = config["configurable"]["checkpoint_id"]
-        await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
+        await self._database.write_lightly(_put_writes, turn, epoch, self._prefix + ns, at, rows)
 
     async def adelete_thread(self, thread_id: str) -> None:
         turn, epoch, _ = _place({"configurable": {"thread_id": thread_id}})
