@@ -202,7 +202,7 @@ metadata:
   name: all
   colour: red
 spec:
-  type: langgraph
+  graph: no target
   tools: [read_file, 7, exceute]
   permissions: {exceute: maybe}
   interrupt_on: {nothing: yes please}
@@ -224,7 +224,7 @@ spec:
     assert [(file, line, field) for file, line, field, _ in told(tmp_path)] == [
         ("all.yaml", 1, "apiVersion"),
         ("all.yaml", 4, "metadata.colour"),
-        ("all.yaml", 5, "spec.graph"),
+        ("all.yaml", 6, "spec.graph"),
         ("all.yaml", 7, "spec.tools[1]"),
         ("all.yaml", 7, "spec.tools[2]"),
         ("all.yaml", 8, "spec.permissions.exceute"),
@@ -262,15 +262,14 @@ def test_a_fault_outside_a_cycle_is_not_reported_as_a_cycle(tmp_path: Path) -> N
     ]
 
 
-def test_a_graph_cannot_be_a_sub_agent(tmp_path: Path) -> None:
+def test_a_graph_can_be_a_sub_agent(tmp_path: Path) -> None:
     put(tmp_path, "flow.py", GRAPH_FILE)
     put(tmp_path, "a.yaml", agent("a", "{sub_agents: [{ref: b}]}"))
     put(tmp_path, "b.yaml", agent("b", "{type: langgraph, graph: 'flow:graph'}"))
-    assert told(tmp_path) == [
-        ("a.yaml", 5, "spec.sub_agents[0].ref", "agent b is a graph, which cannot be a sub-agent")
-    ]
-    with pytest.raises(NotFound):
-        catalog(tmp_path).get("a")
+    assert told(tmp_path) == []
+    found = catalog(tmp_path)
+    assert found.get("a").uses_graphs
+    assert not found.get("b").uses_graphs
 
 
 def test_unknown_sub_agents_are_reported(tmp_path: Path) -> None:
@@ -480,8 +479,8 @@ def test_an_operators_graph_or_its_factory_is_imported(tmp_path: Path, attribute
     ("target", "where", "said"),
     [
         ("flow:missing", "a.yaml:7: spec.graph", "flow has no attribute missing"),
-        ("flow:number", "a.yaml:7: spec.graph", "flow:number is not a compiled graph"),
-        ("flow:draft", "a.yaml:7: spec.graph", "flow:draft is a graph that is not compiled: call .compile()"),
+        ("flow:number", "a.yaml:7: spec.graph", "flow:number is not a compiled graph, but of the type int"),
+        ("flow:draft", "a.yaml:7: spec.graph", "flow:draft is a graph that is not compiled (call .compile()"),
         ("nowhere:graph", "a.yaml:7: spec.graph", "nowhere failed: ModuleNotFoundError: No module named"),
         ("raises:graph", "raises.py:2", "raises.py failed: ZeroDivisionError: division by zero"),
         ("leaves:graph", "leaves.py:1", "leaves.py failed: SystemExit: 3"),

@@ -70,6 +70,7 @@ _AGENTS = {
     "second": "tools: [note, seal]\n",
     "team": f"tools: []\nsub_agents: [{_HELPER}, {_SECOND}]\n",
     "lead": f"tools: []\nsub_agents: [{_HELPER}]\n",
+    "office": "tools: []\nsub_agents: [{ref: graph, description: Is a graph}]\n",
 }
 _NEEDED = {"lead": ("helper",), "team": ("helper", "second")}
 
@@ -79,9 +80,10 @@ def write_agents(folder: Path, wanted: str) -> None:
     if folder.exists():
         return
     folder.mkdir(parents=True)
-    if wanted == "graph":
+    if wanted in ("graph", "office"):
         (folder / "own.py").write_text(IMPORTS + _GRAPH.format(trace=str(folder.parent / "trace.txt")))
-        agent_files.put(folder, wanted, "type: langgraph\ngraph: 'own:graph'")
+        agent_files.put(folder, "graph", "type: langgraph\ngraph: 'own:graph'")
+    if wanted == "graph":
         return
     if wanted == "clerk":
         (folder / "money.py").write_text(_MONEY.format(trace=str(folder.parent / "trace.txt")))

@@ -16,6 +16,7 @@ _HELP = '{"task": "help"}'
 _ASKING: dict[str, tuple[list[str], list[Call]]] = {
     "lead": (["I ", "ask."], [("call-lead", "helper", _HELP)]),
     "team": (["I ", "ask."], [("call-a", "helper", _HELP), ("call-b", "second", _HELP)]),
+    "office": (["I ", "ask."], [("call-a", "graph", _HELP), ("call-b", "graph", _HELP)]),
     "waits": (["I ", "wait."], [("call-wait", "wait", '{"text": "w"}')]),
     "clerk": (["I ", "pay."], [("call-pay", "pay", '{"text": "a"}')]),
     "graph": (["Working ", "on ", "it."], [("call-jot", "jot", '{"text": "a"}')]),

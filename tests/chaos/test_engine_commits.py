@@ -179,6 +179,25 @@ async def test_after_a_kill_anywhere_an_operators_graph_continues(
     assert await kills.everywhere(at) >= FEWEST
 
 
+@pytest.mark.parametrize("at", WAYS)
+async def test_after_a_kill_anywhere_graphs_that_are_sub_agents_continue(
+    lives: Lives, files: Sequence[Place], at: At
+) -> None:
+    async def on(orders: Orders) -> None:
+        assert await run(lives, orders) is not None
+        (found,) = await look(orders)
+        assert found.said_under(None) == ["I ask.", LAST], orders
+        for call in ("call-a", "call-b"):
+            assert found.said_under(call) == [FIRST, "All done: 1 results.", "You said yes."], orders
+        assert {item.interrupt.parent for item in found.asked} == {"call-a", "call-b"}
+        # What a graph had not saved it repeats.
+        assert set(traces(orders)) == {"jot a"}
+        assert 2 <= len(traces(orders)) <= 4
+
+    kills = Kills(lives, files, lambda file: file.orders("office"), on, step=STEP)
+    assert await kills.everywhere(at) >= FEWEST
+
+
 async def test_after_a_kill_at_any_commit_an_own_tool_asks_once_and_acts_at_most_once(
     lives: Lives, files: Sequence[Place]
 ) -> None:

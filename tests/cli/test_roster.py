@@ -132,7 +132,7 @@ def test_a_model_without_a_key_is_a_warning(
         0,
         [
             "good: falls",
-            "warning: agent falls: model openai:x needs a key: set OPENAI_API_KEY"
+            "warning: falls.yaml:5: spec.model.primary: model openai:x needs a key: set OPENAI_API_KEY"
             " (skipped until then: the agent's other models answer)",
         ],
     )
@@ -142,12 +142,40 @@ def test_a_model_without_a_key_is_a_warning(
     agent_files.put(folder, "stuck", "model: {primary: openai:x, api_key_env: MINE}")
     ran = run("agents", "check", folder)
     assert ran.code == 0
-    assert "warning: agent stuck: model openai:x needs a key: set MINE (its turns fail" in ran.out
+    at = "warning: stuck.yaml:5: spec.model.primary: "
+    assert f"{at}model openai:x needs a key: set MINE (its turns fail" in ran.out
     ran = run("doctor", "--agents-dir", folder)
     assert ran.code == 1
     assert "fault  agents     agent stuck: model openai:x needs a key: set MINE" in ran.out
     monkeypatch.setenv("CAESURA_MODEL_MAP", "openai:x=demo")
     assert run("agents", "check", folder).out == "good: falls, stuck\n"
+
+
+def test_a_key_that_a_fallback_or_a_sub_agent_needs_is_missed(run: Run, tmp_path: Path) -> None:
+    agent_files.put(tmp_path, "falls", "model:\n  primary: demo\n  fallbacks: [demo, anthropic:y]")
+    agent_files.put(tmp_path, "stuck", "model: {primary: openai:x, api_key_env: MINE}")
+    agent_files.put(tmp_path, "lead", "model: {primary: demo}\nsub_agents:\n  - ref: falls\n  - ref: stuck")
+    agent_files.put(tmp_path, "boss", "model: {primary: demo}\nsub_agents: [{ref: lead}]")
+    warnings = run("agents", "check", tmp_path).out.splitlines()[1:]
+    needs = "model openai:x needs a key: set MINE"
+    effect = "(its turns fail until then: it needs all of its sub-agents)"
+    assert warnings == [
+        f"warning: boss.yaml:6: spec.sub_agents[0].ref: sub-agent lead: sub-agent stuck: {needs} {effect}",
+        "warning: falls.yaml:7: spec.model.fallbacks[1]: model anthropic:y needs a key: set ANTHROPIC_API_KEY"
+        " (skipped until then: the agent's other models answer)",
+        f"warning: lead.yaml:8: spec.sub_agents[1].ref: sub-agent stuck: {needs} {effect}",
+        f"warning: stuck.yaml:5: spec.model.primary: {needs}"
+        " (its turns fail until then: it has no other model)",
+    ]
+
+
+def test_a_built_in_sub_agent_without_a_key_is_missed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_MODEL", "openai:x")
+    (tmp_path / "gardener.yaml").write_text(GOOD)
+    at = "warning: gardener.yaml:7: spec.sub_agents[0].ref: sub-agent assistant: "
+    assert f"{at}model openai:x needs a key: set OPENAI_API_KEY" in run("agents", "check", tmp_path).out
 
 
 def test_a_variable_that_a_header_needs_is_missed_by_every_command(run: Run, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from itertools import count
 from types import TracebackType
 from typing import Any, Self
@@ -44,8 +44,8 @@ class Desk:
         self.window: int | None = None
         self.names_window = True
         self.too_long = 0
-        #: What is said when nothing is written down.
-        self.otherwise: Reply | None = None
+        #: What is said when nothing is written down: always the same, or what is made of the request.
+        self.otherwise: Reply | Callable[[dict[str, Any]], Reply] | None = None
         self.summary: Reply = Say("They talked.")
         #: The texts of which a summary was wanted.
         self.to_summarise: list[str] = []
@@ -75,7 +75,7 @@ class Desk:
             return Refusal(400)
         script = self._script.get(asked["model"])
         if not script and self.otherwise is not None:
-            return self.otherwise
+            return self.otherwise(asked) if callable(self.otherwise) else self.otherwise
         if not script:
             self.refused.append(f"nothing is written down for {asked['model']}")
             return Refusal(400)

@@ -58,11 +58,11 @@ class RunContext:
 _CURRENT: ContextVar[RunContext] = ContextVar("caesura_run")
 
 
-def is_active() -> bool:
-    """Whether this code runs in a tool call."""
-    return _CURRENT.get(None) is not None
-
-
 def current() -> RunContext:
     """The context of the tool call that this code runs in."""
     return _CURRENT.get()
+
+
+def found() -> RunContext | None:
+    """The same, or None if this code runs in no tool call."""
+    return _CURRENT.get(None)

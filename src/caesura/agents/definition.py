@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from caesura.agents import document, imports, model_names
+from caesura.agents import document, graphs, imports, model_names
 from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
@@ -30,6 +30,17 @@ Stamp = tuple[tuple[int, int, int, int], ...]
 
 #: The message of a fault: the agent needs Redis, and the server has none.
 NEEDS_REDIS = "redis needs CAESURA_REDIS_URL, which is not set"
+_OWN_TOOLS = "a graph brings its own tools: give them to it in its code"
+_OWN_QUESTIONS = "a graph asks by itself: use HumanInTheLoopMiddleware of LangChain, or interrupt()"
+#: What a graph makes no use of, and what does the same.
+_NOT_FOR_GRAPHS = {
+    "system_prompt": "give it to the model in the graph's code",
+    "tools": _OWN_TOOLS,
+    "permissions": _OWN_QUESTIONS,
+    "interrupt_on": _OWN_QUESTIONS,
+    "sub_agents": "use another agent, which names this one in its sub_agents",
+    "mcp_servers": _OWN_TOOLS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +166,8 @@ class _Check:
         model_class = self._imported(("spec", "model", "class"), imports.chat_model_class)
         if model_class is not None:
             self._faults += self._option_faults(model_class)
-        graph = self._imported(("spec", "graph"), imports.graph)
+        graph = self._imported(("spec", "graph"), graphs.load)
+        self._faults += self._graph_faults(graph)
         definition = None
         if file is not None and not self._faults:
             definition = Definition(
@@ -245,7 +257,7 @@ class _Check:
         usable = {*self._tools, *besides}
         servers = tuple(f"{name}__" for name in self._mcp_servers())
         for place, known in (("tools", self._tools), ("permissions", usable), ("interrupt_on", usable)):
-            for path, name in self._texts("spec", place):
+            for path, name in self._texts("spec", place) if not self._is_graph else ():
                 outside = ":" in name if place == "tools" else name.startswith(servers)
                 if name not in known and not outside:
                     yield self._unknown_tool(path, name, known)
@@ -269,6 +281,19 @@ class _Check:
                 ):
                     at: FieldPath = ("spec", "mcp_servers", index, "headers_env", header)
                     yield self._fault(at, f"the environment variable {variable} is not set", "set it")
+
+    @property
+    def _is_graph(self) -> bool:
+        return self._written(("spec", "type"), str) == "langgraph"
+
+    def _graph_faults(self, graph: Pregel[Any, Any, Any, Any] | None) -> Iterator[Fault]:
+        """What the file says to no effect, because a graph makes no use of it, and what is wrong with the
+        graph itself."""
+        for name, remedy in _NOT_FOR_GRAPHS.items() if self._is_graph else ():
+            if self._written(("spec", name), object):
+                yield self._fault(("spec", name), "has no effect on a graph", remedy)
+        for message, remedy in graphs.misfits(graph) if graph is not None else ():
+            yield self._fault(("spec", "graph"), message, remedy)
 
     def _mcp_servers(self) -> list[str]:
         """The names of the MCP servers, also of those that have a fault."""

@@ -16,14 +16,10 @@ from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from caesura.agents.faults import did_you_mean
 from caesura.core import installs
-
-if TYPE_CHECKING:
-    from langgraph.pregel import Pregel
-
 
 WHERE = "name a module next to this file, or an installed package"
 _ONE_FILE = "the code of a tool is one file: put both into it, or install what they share as a package"
@@ -107,23 +103,6 @@ def has_langchain() -> bool:
     return importlib.util.find_spec("langchain") is not None
 
 
-def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
-    """The compiled graph that `target` names, or that the factory function `target` returns."""
-    try:
-        from langgraph.pregel import Pregel  # takes half a second to load, and few need it
-    except ModuleNotFoundError as error:
-        raise ImportFault(*_needs("a graph", "langgraph")) from error
-
-    found = load(target, folder)
-    if callable(found) and not isinstance(found, Pregel):
-        found = _run(found, f"{target}()")
-    if hasattr(found, "compile") and not isinstance(found, Pregel):
-        raise ImportFault(f"{target} is a graph that is not compiled: call .compile() on it")
-    if not isinstance(found, Pregel):
-        raise ImportFault(f"{target} is not a compiled graph")
-    return found
-
-
 def load(target: str, folder: Path | None) -> Any:
     name, _, attribute = target.partition(":")
     path = module_file(target, folder)
@@ -184,7 +163,7 @@ def _execute(name: str, path: Path, source: bytes) -> ModuleType:
         if sys.modules.setdefault(name, module) is not module:
             return _from_file(path)  # another thread was first
         try:
-            _run(lambda: loader.exec_module(module), path.name, path)
+            run(lambda: loader.exec_module(module), path.name, path)
         except ImportFault:
             sys.modules.pop(name, None)  # its own code may have removed it
             raise
@@ -205,11 +184,11 @@ class _Source(importlib.abc.InspectLoader):
 
 
 def _installed(name: str) -> ModuleType:
-    found: ModuleType = _run(lambda: importlib.import_module(name), name)
+    found: ModuleType = run(lambda: importlib.import_module(name), name)
     return found
 
 
-def _run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
+def run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
     """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
     try:
         return code()
@@ -218,7 +197,7 @@ def _run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
             raise
         line = _line(error, str(path)) if path is not None else 0
         if (extra := _missing_extra(error)) is not None:
-            raise ImportFault(*_needs(what, extra), line) from error
+            raise ImportFault(*needs(what, extra), line) from error
         if path is not None and _is_relative(error):
             message = f"{what} has a relative import, of a file next to it, which is not possible"
             raise ImportFault(message, _ONE_FILE, line) from error
@@ -274,5 +253,5 @@ def _line(error: BaseException, file: str) -> int:
     return (frames[-1] if frames else 0) or 0
 
 
-def _needs(what: str, extra: str) -> tuple[str, str]:
+def needs(what: str, extra: str) -> tuple[str, str]:
     return f"{what} needs the extra {extra}", f"install it: {installs.add_extra(extra)}"

@@ -53,6 +53,11 @@ class Agent:
         return self.spec.description or self.metadata.description
 
     @property
+    def uses_graphs(self) -> bool:
+        """Whether a sub-agent of it, or one of theirs, is an operator's own graph."""
+        return any(link.agent.graph is not None or link.agent.uses_graphs for link in self.sub_agents)
+
+    @property
     def mirrored(self) -> bool:
         """Whether its questions are also shown in Redis."""
         return self.spec.interrupt.checkpoint_backend == "redis"
@@ -270,7 +275,7 @@ class _Linker:
     def _links(self, item: Definition, trail: tuple[str, ...]) -> Iterator[Link]:
         for sub in item.spec.sub_agents:
             known = self._chosen.get(sub.ref)
-            if known is None or known.graph is not None or sub.ref in trail:
+            if known is None or sub.ref in trail:
                 continue
             if agent := self._agent(sub.ref, trail):
                 yield Link(agent, sub.description or agent.description)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from caesura.agents import imports
 from caesura.agents.demo.model import DemoModel
+from caesura.agents.faults import Path as FieldPath
 from caesura.agents.model_names import DEMO, NOTHING_REPLACED, provider_of, wrong_name
 from caesura.agents.model_places import Named, Place, places, replaced_by
 from caesura.agents.spec import Model as Spec
@@ -96,10 +97,10 @@ def chat_models(
 
 
 class Lack(NamedTuple):
-    """Models of an agent that cannot be used: why, each once. `none_left` is whether the agent has no other
-    model, so that every turn of it fails."""
+    """Models of an agent that cannot be used: why, each once, and the field of the file that names it.
+    `none_left` is whether the agent has no other model, so that every turn of it fails."""
 
-    reasons: tuple[str, ...]
+    reasons: Mapping[str, FieldPath]
     none_left: bool
 
 
@@ -111,16 +112,17 @@ def lack(
 ) -> Lack:
     """Look at the models of an agent without calling one. A class of the operator's is not looked at: to make
     a model of it may take long."""
-    connections, reasons, left = Connections(environ), list[str](), 0
-    for place in places(model, default_model, replaced):
+    connections, reasons, left = Connections(environ), dict[str, FieldPath](), 0
+    for number, place in enumerate(places(model, default_model, replaced)):
         try:
             if place.full is not None:
                 _named(place.full, place.spec, environ, connections)
         except ModelUnavailable as error:
-            reasons.append(error.message)
+            field = ("fallbacks", number - 1) if number else ("primary",)
+            reasons.setdefault(error.message, ("spec", "model", *field))
         else:
             left += 1
-    return Lack(tuple(dict.fromkeys(reasons)), not left)
+    return Lack(reasons, not left)
 
 
 async def offered(

@@ -48,8 +48,6 @@ def _wrong(
     if way := _way(name, reading.called, holders):
         circle = " → ".join([reading.called, *way])
         return f"agents call each other in a circle: {circle}", "break the circle"
-    if (found := holders[name].definition) is not None and found.graph is not None:
-        return f"agent {name} is a graph, which cannot be a sub-agent", "name another agent"
     if name not in serving:
         return f"agent {name} cannot be used", "see the faults of that agent"
     return None

@@ -357,11 +357,9 @@ class Spec(_Part):
 
     @field_validator("mcp_servers")
     @classmethod
-    def _servers_fit(cls, servers: list[McpServer], info: ValidationInfo) -> list[McpServer]:
+    def _servers_fit(cls, servers: list[McpServer]) -> list[McpServer]:
         if len({server.name for server in servers}) != len(servers):
             raise ValueError("the names of MCP servers must differ from one another")
-        if servers and info.data.get("type") == "langgraph":
-            raise ValueError("a graph brings its own tools: mcp_servers needs type chat_model_agent")
         return servers
 
     def permission(self, tool: str, default: Permission = "auto") -> Permission:

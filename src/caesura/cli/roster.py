@@ -31,8 +31,8 @@ def check(directory: Path, opens: bool = False) -> int:
         print(f"good: {', '.join(agent.name for agent in good)}")
     elif not (bad or catalog.faults):
         print("there is no agent file (.yaml) in this folder")
-    for found in _shortages(agents):
-        print(f"warning: {shown.line(str(found))}")
+    for place in (place for found in _shortages(agents) for place in found.places()):
+        print(f"warning: {shown.line(str(place))}")
     for caution in (caution for agent in agents for caution in cautions(agent)):
         print(f"warning: {shown.line(caution)}")
     if mirrored := [agent.name for agent in good if agent.mirrored]:

@@ -34,12 +34,19 @@ class Compiled:
     graph: Any = None
     #: The threads for marked functions that a graph uses as tools.
     threads: OwnThreads | None = None
+    #: Whether a sub-agent of it, or one of theirs, is such a graph.
+    uses_graphs: bool = False
     #: Why the agent cannot run: its file is missing or invalid.
     fault: Exception | None = None
 
     @property
     def foreign(self) -> bool:
         return self.graph is not None
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether a graph may work in its turns."""
+        return self.foreign or self.uses_graphs
 
     @property
     def system_prompt(self) -> str:

@@ -158,6 +158,7 @@ class Builder:
             permissions,
             servers,
             windows=tuple(self._windows.of(*item.window) for item in found),
+            uses_graphs=agent.uses_graphs,
         )
 
     def _served(self, agent: Agent, now: Agent | None, entry: McpServer) -> Served:
@@ -196,8 +197,8 @@ class Builder:
         )
 
     def _delegate(self, link: Link, now: Agent | None) -> Tool | None:
-        """A sub-agent as a tool; None if it was taken away since. The sub-agent works in its own loop, under
-        the id of the tool call."""
+        """A sub-agent as a tool; None if it was taken away since. The sub-agent works in its own loop or
+        graph, under the id of the tool call."""
         links = now.sub_agents if now is not None else (link,)
         newer = next((item.agent for item in links if item.agent.name == link.agent.name), None)
         if newer is None:
@@ -209,8 +210,8 @@ class Builder:
             return (await loop.delegate(Scope.current(), inner, task, call_id)).content
 
         action = structured(delegate, link.description or f"Ask {inner.name}.")
-        # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, so starting it
-        # again continues where it was.
+        # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, and a graph
+        # has checkpoints. So starting it again continues where it was.
         return Tool(inner.name, action, describe_any(inner.name), repeatable=True, asks=True)
 
 

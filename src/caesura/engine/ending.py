@@ -204,9 +204,9 @@ class _Over(Bulk):
     def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
         life.settle(connection, [item._settled() for item in items])
         for item in items:
-            # Checkpoints are no longer needed, neither those of an operator's graph nor those that an older
+            # Checkpoints are no longer needed, neither those of an operator's graphs nor those that an older
             # version of the server left.
-            if item.run.agent.foreign or item.run.cause != "start":
+            if item.run.agent.has_graph or item.run.cause != "start":
                 checkpoints.remove(connection, item.run.turn.num)
             if item.run.agent.foreign:
                 graph_states.replace(connection, item.run.turn.num, item.run.state)

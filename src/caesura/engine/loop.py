@@ -8,7 +8,7 @@ recorded: no model call and no finished tool call is made twice.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from caesura.agents.tools.tool import ToolError
@@ -20,21 +20,26 @@ from caesura.engine.model_calls import Said
 from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 
 
-async def converse(run: Run) -> list[Interrupt]:
+async def converse(run: Run) -> Mapping[str, Interrupt]:
     """Work on the turn's message, and on the person's later answers. Returns the interrupts that need an
-    answer first, if any."""
+    answer first, if any, by the id under which the agent expects it."""
     scope = Scope(run, run.agent)
     try:
         await work(scope, [Message("user", run.turn.content)])
     except AnswersNeeded as needed:
-        return needed.items
-    return []
+        return needed.asked
+    return {}
 
 
 async def delegate(scope: Scope, agent: Compiled, task: str, call_id: str) -> Message:
     """Let a sub-agent work on a task, under the tool call that asked for it. The turn's limits hold for it
     too. If it uses up its own steps, only its call fails."""
-    return await work(Scope(scope.run, agent, call_id), [Message("user", task)])
+    inner = Scope(scope.run, agent, call_id)
+    if agent.foreign:
+        from caesura.engine.graphs import drive  # LangGraph takes half a second to load, and few need it
+
+        return await drive.delegate(inner, task)
+    return await work(inner, [Message("user", task)])
 
 
 async def work(scope: Scope, state: list[Message]) -> Message:
@@ -49,7 +54,8 @@ async def work(scope: Scope, state: list[Message]) -> Message:
         state.append(said.message)
         equipped = await scope.calling(equipped, said.message.tool_calls)
         if said.asks and not _asked_anyway(equipped, said.message.tool_calls):
-            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks, said.message.content)])
+            asked = confirmations.confirmation(scope.run, said.asks, said.message.content)
+            raise AnswersNeeded({confirmations.IN_WORDS: asked})
         if said.message.tool_calls:
             state += await _results(equipped, said)
         elif not said.answers:
@@ -94,7 +100,7 @@ async def _made(scope: Scope, calls: Sequence[dict[str, Any]]) -> list[Message]:
         raise Released
     needed = [outcome for outcome in outcomes if isinstance(outcome, AnswersNeeded)]
     if needed:
-        raise AnswersNeeded([item for outcome in needed for item in outcome.items])
+        raise AnswersNeeded({name: item for outcome in needed for name, item in outcome.asked.items()})
     return [outcome for outcome in outcomes if isinstance(outcome, Message)]
 
 

@@ -53,19 +53,25 @@ class Control:
     stoppable: bool = False
     leaving: bool = False
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
-    _on_leaving: Callable[[], None] | None = None
+    _on_leaving: list[Callable[[], None]] = field(default_factory=list)
 
     def leave(self) -> None:
         """Release the turn at the next step, so that another process continues it."""
         self.leaving = True
         self.hurry.set()
-        if self._on_leaving is not None:
-            self._on_leaving()
-
-    def when_leaving(self, callback: Callable[[], None]) -> None:
-        self._on_leaving = callback
-        if self.leaving:
+        for callback in self._on_leaving:
             callback()
+
+    @contextmanager
+    def when_leaving(self, callback: Callable[[], None]) -> Iterator[None]:
+        """While this lasts, `callback` is called if the run has to release its turn."""
+        self._on_leaving.append(callback)
+        try:
+            if self.leaving:
+                callback()
+            yield
+        finally:
+            self._on_leaving.remove(callback)
 
 
 class Released(Exception):
@@ -73,11 +79,17 @@ class Released(Exception):
 
 
 class AnswersNeeded(Exception):
-    """The run cannot continue before a person has answered these interrupts."""
+    """The run cannot continue before a person has answered these interrupts. They are `asked` by the id under
+    which the agent expects the answer."""
 
-    def __init__(self, items: list[Interrupt]) -> None:
-        super().__init__(f"{len(items)} interrupts wait for an answer")
-        self.items = items
+    def __init__(self, asked: Mapping[str, Interrupt]) -> None:
+        super().__init__(f"{len(asked)} interrupts wait for an answer")
+        self.asked = asked
+
+    @classmethod
+    def about(cls, item: Interrupt) -> AnswersNeeded:
+        """An interrupt of an agent of ours, which finds its answer by the interrupt."""
+        return cls({item.id: item})
 
 
 def stop_reason(text: str) -> ev.StopReason:
@@ -215,13 +227,17 @@ class Run:
     def step(self) -> Iterator[None]:
         """While this lasts, a model call is under way. Sub-agents that work at the same time count against
         one limit, so a call counts from its beginning."""
-        if self.transcript.steps + self._under_way >= self.limits.steps:
-            raise StepLimit(f"the agent did not come to an end in {self.limits.steps} steps")
+        self.check_steps()
         self._under_way += 1
         try:
             yield
         finally:
             self._under_way -= 1
+
+    def check_steps(self) -> None:
+        """Fail the turn if no model may be called any more."""
+        if self.transcript.steps + self._under_way >= self.limits.steps:
+            raise StepLimit(f"the agent did not come to an end in {self.limits.steps} steps")
 
     def next_call(self) -> int:
         return self.transcript.last_call + 1
@@ -251,6 +267,12 @@ class Scope:
     run: Run
     agent: Compiled
     parent: str | None = None
+
+    def call_id(self, given: str) -> str:
+        """The id in the log of a tool call that a graph knows as `given`. The graphs of several sub-agents
+        may use the same ids."""
+        prefix = f"{self.parent}:"
+        return given if self.parent is None or given.startswith(prefix) else prefix + given
 
     async def equipped(self) -> Scope:
         """The same with the tools that its agent's MCP servers offer now."""

@@ -14,12 +14,11 @@ from caesura.agents.aside import Aside
 from caesura.core import codec, fold, language
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
-from caesura.core.interrupts import Confirmation, Interrupt
+from caesura.core.interrupts import Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past, view
 from caesura.engine.builder import Builder
 from caesura.engine.changes import Changes
-from caesura.engine.confirmations import IN_WORDS
 from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, RunFailed, TimeLimit
 from caesura.engine.history import History
@@ -172,7 +171,7 @@ class Runner:
             holding=holding,
             grants=set(turn.grants),
             patience=Patience(SERVERS, max(time.time() - turn.created_at / 1000, 0)),
-            callbacks=self._observers.callbacks() if agent.foreign else [],
+            callbacks=self._observers.callbacks() if agent.has_graph else [],
             logged=sum(codec.size(item.event) for item in known.events),
         )
 
@@ -262,12 +261,7 @@ async def _advance(run: Run, observers: Observers) -> Mapping[str, Interrupt]:
     with observers.run(begins) as (run.watching, ended):
         asked = await loop.converse(run)
         ended.output, ended.pauses = run.transcript.text, bool(asked)
-    return {_graph_id(item): item for item in asked}
-
-
-def _graph_id(item: Interrupt) -> str:
-    in_words = isinstance(item, Confirmation) and item.tool_call_id is None
-    return IN_WORDS if in_words else item.id
+    return asked
 
 
 def _cause(run: Run) -> ev.Cause:

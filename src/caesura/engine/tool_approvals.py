@@ -50,7 +50,7 @@ async def check_file(wish: Wish, tool_run: ToolRun, asked: Approval, unknown: bo
             return
         if await replaces.look(wish.args) is None:
             return
-    raise AnswersNeeded([await make(wish, tool_run, unknown, changed=True)])
+    raise AnswersNeeded.about(await make(wish, tool_run, unknown, changed=True))
 
 
 def shown_args(wish: Wish, asked: Approval) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class _Call:
                 grants.discard(name)
         if not unknown and (reason := await self._tool_run.refusal()) is not None:
             return self._record.note(reason, "error")
-        raise AnswersNeeded([await tool_approvals.make(self._wish, self._tool_run, unknown)])
+        raise AnswersNeeded.about(await tool_approvals.make(self._wish, self._tool_run, unknown))
 
     def _given(self, unknown: bool) -> tuple[Approval, Answer] | None:
         """The decision about this call, unless the person has stopped the turn since. Each attempt with an

@@ -131,7 +131,7 @@ class ToolRun:
         given = [answer for answered, answer in wish.answered() if _what(answered) == what]
         if place >= len(given):
             mine = replace(item, id=ids.interrupt(), tool_call_id=wish.id, agent=wish.agent.name)
-            raise AnswersNeeded([replace(mine, parent=wish.scope.parent)])
+            raise AnswersNeeded.about(replace(mine, parent=wish.scope.parent))
         return given[place]
 
 

@@ -1,4 +1,5 @@
-"""Running an operator's own graph from its current state to its end, or to its next question.
+"""Running an operator's own graph from its current state to its end, or to its next question: that of the
+turn's agent, or that of a sub-agent under its tool call.
 
 The graph is checkpointed at every step, because only the graph knows what its steps do.
 """
@@ -10,14 +11,16 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphDrained, GraphRecursionError
 from langgraph.runtime import RunControl
 from langgraph.types import Command, StateSnapshot, StreamMode
 from langgraph.types import Interrupt as GraphInterrupt
 
+from caesura.agents.tools.tool import ToolError
 from caesura.core import events as ev
 from caesura.core import fold
+from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import GraphRequest, Interrupt
 from caesura.core.messages import Message
 from caesura.engine import confirmations, history
@@ -26,8 +29,8 @@ from caesura.engine.failures import StepLimit
 from caesura.engine.graphs import identity, own_calls, states
 from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.questions import Questions, waiting
-from caesura.engine.graphs.watcher import Watcher, refs, void
-from caesura.engine.run import Released, Run
+from caesura.engine.graphs.watcher import Watcher, drafts, refs, void
+from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 from caesura.models.langchain import to_langchain
 from caesura.store.graph_states import Kept
 
@@ -36,58 +39,111 @@ _NOTHING = object()
 
 
 async def advance(run: Run) -> dict[str, Interrupt]:
-    """Run the graph. Returns its questions, if any, by the id under which it expects the answer."""
-    with identity.place(run.turn).active():
+    """Run the graph of the turn's agent. Returns its questions, if any, by the id under which it expects the
+    answer."""
+    scope = Scope(run, run.agent)
+    with identity.place(scope).active():
         await states.begin(run)
-        async with own_calls.of(run) as calls:
-            found = await _advance(run, calls)
-        return found | calls.asked
+        return await _observed(scope, run.turn.content)
 
 
 async def leave(run: Run) -> list[Kept]:
     """The state that the turn leaves to those that follow it."""
-    return await states.left(run, identity.place(run.turn))
+    return await states.left(run, identity.place(Scope(run, run.agent)))
 
 
-async def _advance(run: Run, calls: OwnCalls) -> dict[str, Interrupt]:
-    config: Any = {
-        "configurable": {**identity.known(run.turn), "refusals": _refusals(run)},
-        "recursion_limit": run.limits.steps,
-        "callbacks": [*run.callbacks, calls.started],
-    }
-    state = None if run.cause == "start" else await _state(run, config)
+async def delegate(scope: Scope, task: str) -> Message:
+    """Let the graph of a sub-agent work on a task, and return its last message. If the graph fails, only the
+    call of the sub-agent fails."""
+    with identity.place(scope).active():
+        try:
+            asked = await _observed(scope, task)
+            state = await scope.agent.graph.aget_state(_config(scope))
+        except (CaesuraError, Released):
+            raise
+        except Exception:
+            _break_off(scope)
+            raise
+    if asked:
+        raise AnswersNeeded(asked)
+    return Message("assistant", _last_words(scope, state.values))
+
+
+async def _observed(scope: Scope, message: str) -> dict[str, Interrupt]:
+    """Run a graph that works on this message, with the calls of its marked tools."""
+    async with own_calls.of(scope) as calls:
+        found = await _advance(scope, message, calls)
+    return found | calls.asked
+
+
+async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Interrupt]:
+    run, config = scope.run, _config(scope)
+    steps = config["recursion_limit"]
+    config["callbacks"] = [*run.callbacks, calls.started]
+    state = None if run.cause == "start" else await _state(scope, config)
     if run.cause != "start":
-        _void_unknown(run, state)
-    questions, begun = Questions(run), _step(state)
-    given = await _input(run, state, questions)
+        _void_unknown(scope, state)
+    questions, begun = Questions(scope), _step(state)
+    given = await _input(scope, message, state, questions)
     try:
         while given is not _NOTHING:
-            found = await _stream(run, given, config)
+            found = await _stream(scope, given, config)
             asked = await questions.asked(item for item in found if not own_calls.is_own(item))
             if asked or calls.asked or not found:
                 return asked
             # All that the graph asks for is always allowed: it goes on, with the steps that are left.
-            spent = _step(await _state(run, config)) - begun
-            if spent >= run.limits.steps:
-                raise _too_long(run)
-            config["recursion_limit"] = run.limits.steps - spent
+            spent = _step(await _state(scope, config)) - begun
+            if spent >= steps:
+                raise _too_long(scope, steps)
+            config["recursion_limit"] = steps - spent
             given = Command(resume=await questions.resumed(found))
     except GraphDrained as error:
         raise Released from error
     except GraphRecursionError as error:
-        raise _too_long(run) from error
+        raise _too_long(scope, steps) from error
     return {}
 
 
-async def _state(run: Run, config: Any) -> StateSnapshot | None:
-    """The state of the graph; None if it has not begun with the turn's message."""
-    state: StateSnapshot = await run.agent.graph.aget_state(config)
+async def _state(scope: Scope, config: Any) -> StateSnapshot | None:
+    """The state of the graph; None if it has not begun with its message."""
+    state: StateSnapshot = await scope.agent.graph.aget_state(config)
     begun = state.created_at is not None and _step(state) > states.BEFORE_INPUT
     return state if begun else None
 
 
-def _too_long(run: Run) -> StepLimit:
-    return StepLimit(f"the graph did not come to an end in {run.limits.steps} steps")
+def _config(scope: Scope) -> Any:
+    run, own = scope.run, scope.agent.spec.limits.max_steps
+    return {
+        "configurable": {**identity.known(scope), "refusals": _refusals(scope)},
+        "recursion_limit": run.limits.steps if scope.parent is None else own,
+        "callbacks": run.callbacks,
+    }
+
+
+def _too_long(scope: Scope, steps: int) -> Exception:
+    if scope.parent is not None:
+        return ToolError(f"{scope.agent.name} did not come to an end in {steps} steps")
+    return StepLimit(f"the graph did not come to an end in {steps} steps")
+
+
+def _break_off(scope: Scope) -> None:
+    """The graph of a sub-agent has failed, and the turn goes on without it."""
+    for call in drafts(scope):
+        scope.run.say(ev.TextVoided(call))
+    for call_id, begun in list(scope.run.transcript.running.items()):
+        if begun.parent == scope.parent:
+            ended = ev.ToolFinished(call_id, begun.name, fold.UNKNOWN, "unknown", begun.agent, begun.parent)
+            scope.run.say(ended)
+
+
+def _last_words(scope: Scope, values: Any) -> str:
+    """The text of the last message in the graph's state or, if that is not its own, what it said last."""
+    said = values.get("messages") if isinstance(values, dict) else None
+    last = said[-1] if isinstance(said, list) and said else None
+    if isinstance(last, AIMessage | ToolMessage):
+        return str(last.text)
+    replies = scope.run.replies_of(scope.parent)
+    return replies[-1].content if replies else ""
 
 
 def _step(state: StateSnapshot | None) -> int:
@@ -95,16 +151,16 @@ def _step(state: StateSnapshot | None) -> int:
     return -1 if state is None else (state.metadata or {}).get("step", -1)
 
 
-async def _input(run: Run, state: StateSnapshot | None, questions: Questions) -> Any:
+async def _input(scope: Scope, message: str, state: StateSnapshot | None, questions: Questions) -> Any:
     """The input with which the graph continues: its first messages, answers, None to resume, or `_NOTHING` if
     it has ended."""
     if state is None:
-        return {"messages": _opening(run)}
+        return {"messages": _opening(scope, message)}
     if resume := await questions.resumed(waiting(state.tasks)):
         return Command(resume=resume)
     if bool(state.tasks) or (state.metadata or {}).get("source") == "input":
         return None
-    told = _told(run, refs(state.values))
+    told = _told(scope.run, refs(state.values)) if scope.parent is None else []
     return {"messages": told} if told else _NOTHING
 
 
@@ -116,38 +172,41 @@ def _told(run: Run, known: set[str]) -> list[BaseMessage]:
     return [HumanMessage(text, id=name) for name, text in named if name not in known]
 
 
-def _opening(run: Run) -> list[BaseMessage]:
-    """The first messages of the graph. A retry includes what the earlier attempt finished."""
+def _opening(scope: Scope, message: str) -> list[BaseMessage]:
+    """The first messages of the graph. A retry includes what the earlier attempt finished. A sub-agent sees
+    nothing of the conversation but its task."""
+    run = scope.run
     whole = [item for item in run.transcript.finished if not item.cut]
-    done = [item for item in fold.close(whole, run.transcript.running) if item.parent is None]
-    said = [*run.history.messages, *history.valid([Message("user", run.turn.content), *done])]
+    done = [item for item in fold.close(whole, run.transcript.running) if item.parent == scope.parent]
+    before = run.history.messages if scope.parent is None else []
+    said = [*before, *history.valid([Message("user", message), *done])]
     return to_langchain(replace(item, kept=()) if item.kept else item for item in said)
 
 
-def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
+def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
     """Void the text that the graph will produce again: text that it had not saved when its process died, and
     text from a graph's node that then asked a question, because it restarts from its beginning."""
     known = refs(state.values) if state is not None else set()
-    again = void(run, known) if run.cause == "adopt" else list(run.transcript.drafts)
+    again = void(scope, known) if scope.run.cause == "adopt" else drafts(scope)
     for call in again:
-        run.say(ev.TextVoided(call))
+        scope.run.say(ev.TextVoided(call))
 
 
-async def _stream(run: Run, given: Any, config: Any) -> list[GraphInterrupt]:
+async def _stream(scope: Scope, given: Any, config: Any) -> list[GraphInterrupt]:
     """Run the graph, and return what it asks."""
-    watcher, control = Watcher(run), RunControl()
+    run, watcher, control = scope.run, Watcher(scope), RunControl()
     asked: dict[str, GraphInterrupt] = {}
-    run.control.when_leaving(control.request_drain)
-    stream: AsyncGenerator[Any, None] = run.agent.graph.astream(
+    graph = scope.agent.graph
+    stream: AsyncGenerator[Any, None] = graph.astream(
         given,
         config,
-        context=identity.context(run.agent.graph.context_schema, run.turn),
+        context=identity.context(graph.context_schema, scope),
         stream_mode=_MODES,
         subgraphs=True,
         durability="sync",
         control=control,
     )
-    with strays_fail(run.is_broken_off):
+    with strays_fail(run.is_broken_off), run.control.when_leaving(control.request_drain):
         async with aclosing(stream) as steps:
             async for _, mode, data in steps:
                 run.check()
@@ -160,14 +219,15 @@ async def _stream(run: Run, given: Any, config: Any) -> list[GraphInterrupt]:
     return list(asked.values())
 
 
-def _refusals(run: Run) -> list[dict[str, Any]]:
+def _refusals(scope: Scope) -> list[dict[str, Any]]:
     """The refusals since the turn began or was retried, in the order of the questions. A graph's node that
     restarts from its beginning finds its earlier refusals here. A retry asks all questions again."""
     return [
         {"interrupt": item.graph_id, "value": item.interrupt.value, "message": item.answer.message}
-        for item in run.interrupts
+        for item in scope.run.interrupts
         if item.answer is not None
         and item.answer.decision == "reject"
         and isinstance(item.interrupt, GraphRequest)
-        and item.interrupt.id not in run.transcript.ids_before_retry
+        and item.interrupt.parent == scope.parent
+        and item.interrupt.id not in scope.run.transcript.ids_before_retry
     ]

@@ -33,7 +33,7 @@ from caesura.core import json_data
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
 from caesura.engine import tool_calls
-from caesura.engine.run import AnswersNeeded, Run, Scope
+from caesura.engine.run import AnswersNeeded, Scope
 from caesura.store.tool_calls import ToolCall
 
 #: The longest id of a call that a row takes.
@@ -94,12 +94,12 @@ class Started(BaseCallbackHandler):
 class OwnCalls:
     """The calls of one segment. `asked` is what people must decide about them."""
 
-    def __init__(self, run: Run, group: asyncio.TaskGroup) -> None:
-        self._run, self._group = run, group
+    def __init__(self, scope: Scope, group: asyncio.TaskGroup) -> None:
+        self._scope, self._run, self._group = scope, scope.run, group
         self._loop = asyncio.get_running_loop()
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
         self._numbers: Counter[str] = Counter()
-        self._threads = run.agent.threads or OwnThreads()
+        self._threads = scope.agent.threads or OwnThreads()
         #: The tools that were called, by the ids of the objects that are marked.
         self._declared: dict[int, Declared] = {}
         self.started = Started()
@@ -139,7 +139,8 @@ class OwnCalls:
         LangGraph retries its node."""
         tool = self._tool(begun, target, given)
         args = begun.args if begun.args is not None else to_jsonable_python(dict(given), fallback=str)
-        call_id = begun.id if begun.id and len(begun.id) <= _LONGEST_ID else self._named(begun, tool, args)
+        given_id = self._scope.call_id(begun.id) if begun.id else ""
+        call_id = given_id if 0 < len(given_id) <= _LONGEST_ID else self._named(begun, tool, args)
         task = self._tasks.get(call_id)
         if task is not None and task.cancelled():
             self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None)
@@ -168,7 +169,7 @@ class OwnCalls:
         """An id for a call that has none, or one that is too long. It is the same when the graph's node runs
         again and makes the same call."""
         where = ensure_config().get("configurable", {}).get("checkpoint_ns", "")
-        told = json_data.dumps([begun.id or where, tool.name, args])
+        told = json_data.dumps([self._scope.parent, begun.id or where, tool.name, args])
         name = hashlib.sha256(told).hexdigest()[:32]
         if begun.id is not None:
             return f"call-{name}"
@@ -176,13 +177,13 @@ class OwnCalls:
         return f"call-{name}-{self._numbers[name]}"
 
     async def _outcome(self, tool: Tool, wanted: dict[str, Any]) -> Outcome:
-        run = self._run
-        agent = replace(run.agent, tools={tool.name: tool}, permissions={tool.name: tool.permission})
+        run, owner = self._run, self._scope.agent
+        agent = replace(owner, tools={tool.name: tool}, permissions={tool.name: tool.permission})
         try:
-            message = await tool_calls.call(Scope(run, agent), wanted)
+            message = await tool_calls.call(replace(self._scope, agent=agent), wanted)
         except AnswersNeeded as needed:
             # Here, because the node may be over: LangGraph does not wait for all calls of a node.
-            self.asked |= {item.id: item for item in needed.items}
+            self.asked |= needed.asked
             return needed
         except Exception as error:  # noqa: BLE001 - raised in the graph's node
             return error
@@ -193,7 +194,7 @@ class OwnCalls:
     def _told(self, outcome: Outcome, begun: Begun, target: Any) -> Any:
         """What LangChain gets."""
         if isinstance(outcome, AnswersNeeded):
-            raise GraphInterrupt([GraphInterruption(value=None, id=f"{_OWN}{outcome.items[0].id}")])
+            raise GraphInterrupt([GraphInterruption(value=None, id=f"{_OWN}{next(iter(outcome.asked))}")])
         if isinstance(outcome, Exception):
             raise outcome
         fine = outcome.status in ("ok", "answered")
@@ -212,11 +213,11 @@ def is_own(item: GraphInterruption) -> bool:
 
 
 @asynccontextmanager
-async def of(run: Run) -> AsyncIterator[OwnCalls]:
+async def of(scope: Scope) -> AsyncIterator[OwnCalls]:
     """The calls of the graph that runs here. Ends when they have ended."""
     try:
         async with asyncio.TaskGroup() as group:
-            calls = OwnCalls(run, group)
+            calls = OwnCalls(scope, group)
             with journalled.active(calls):
                 yield calls
     except BaseExceptionGroup as failures:

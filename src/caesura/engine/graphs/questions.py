@@ -17,7 +17,7 @@ from caesura.core.interrupts import Approval, GraphRequest, Interrupt
 from caesura.engine import texts
 from caesura.engine.graphs import reviews
 from caesura.engine.graphs.reviews import Review
-from caesura.engine.run import Run
+from caesura.engine.run import Run, Scope
 from caesura.store import grants
 
 P = ParamSpec("P")
@@ -25,26 +25,28 @@ T = TypeVar("T")
 
 
 class Questions:
-    """What the graph of a run asks, and what was answered in this turn. A tool that the person always allows
-    is approved without asking."""
+    """What a graph asks, and what was answered in this turn. A tool that the person always allows is approved
+    without asking."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._answers = {item.graph_id: item.answer for item in run.interrupts if item.answer is not None}
+    def __init__(self, scope: Scope) -> None:
+        self._scope, self._run = scope, scope.run
+        asked = self._run.interrupts
+        self._answers = {item.graph_id: item.answer for item in asked if item.answer is not None}
         #: What the graph was resumed with in this segment. If it asks the same again, so do we.
         self._resumed: set[str] = set()
 
     async def asked(self, items: Iterable[GraphInterrupt]) -> dict[str, Interrupt]:
         """What a person must still decide about these, by the id under which the graph expects the answer."""
         asked: dict[str, Interrupt] = {}
-        calls = _open_calls(self._run)
+        calls = _open_calls(self._scope)
         for item in items:
             found = reviews.of(item)
             if not found:
                 asked[item.id] = await self._request(item.value)
             given = {} if item.id in self._resumed else await self._given(found)
             for graph_id, review in found.items():
-                call_id = review.tool_call_id or _matching(calls, review)
+                named = review.tool_call_id
+                call_id = self._scope.call_id(named) if named else _matching(calls, review)
                 if graph_id not in given:
                     asked[graph_id] = await self._approval(review, call_id)
         return asked
@@ -91,14 +93,20 @@ class Questions:
                 continue
             if asked.tool_call_id and asked.tool_call_id not in running and asked.tool_call_id not in ended:
                 args = asked.args if answer.args is None else answer.args
-                run.say(ev.ToolStarted(asked.tool_call_id, asked.name, args, run.agent.name))
+                agent, parent = self._scope.agent.name, self._scope.parent
+                run.say(ev.ToolStarted(asked.tool_call_id, asked.name, args, agent, parent))
 
     async def _request(self, value: Any) -> GraphRequest:
         run = self._run
         shown = await self._aside(value, json_data.clean, value)
         label, description = await self._aside(value, texts.graph_question, shown, run.language)
         return GraphRequest(
-            ids.interrupt(), value=shown, label=label, description=description, agent=run.agent.name
+            ids.interrupt(),
+            value=shown,
+            label=label,
+            description=description,
+            agent=self._scope.agent.name,
+            parent=self._scope.parent,
         )
 
     async def _approval(self, review: Review, call_id: str | None) -> Approval:
@@ -111,7 +119,8 @@ class Questions:
             args=await self._aside(review.args, json_data.clean, review.args),
             label=label,
             description=description,
-            agent=run.agent.name,
+            agent=self._scope.agent.name,
+            parent=self._scope.parent,
             decisions=review.decisions,
             args_schema=review.args_schema,
         )
@@ -129,11 +138,11 @@ def _described(review: Review, run: Run) -> Description:
     return Description(label, f"{review.description} — {exact}" if review.description else exact)
 
 
-def _open_calls(run: Run) -> list[dict[str, Any]]:
-    """The tool calls of the last message that has some, without those that have ended."""
-    ended = _ended(run)
-    for message in reversed(run.transcript.finished):
-        if message.tool_calls:
+def _open_calls(scope: Scope) -> list[dict[str, Any]]:
+    """The tool calls of the graph's last message that has some, without those that have ended."""
+    ended = _ended(scope.run)
+    for message in reversed(scope.run.transcript.finished):
+        if message.tool_calls and message.parent == scope.parent:
             return [call for call in message.tool_calls if call["id"] not in ended]
     return []
 

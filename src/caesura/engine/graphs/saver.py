@@ -30,11 +30,13 @@ from caesura.store.database import Database
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the checkpoints of a run are kept: its turn, and the epoch that may write to it. A graph knows
-    only `thread_id`, so that nothing in its config can name another turn."""
+    only `thread_id`, so that nothing in its config can name another turn. `call_id` is the tool call under
+    which the graph of a sub-agent works: each has its own checkpoints."""
 
     turn: int
     epoch: int
     thread_id: str
+    call_id: str | None = None
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -92,13 +94,14 @@ class Saver(BaseCheckpointSaver[str]):
         turn, _, ns = _place(config)
         older = before["configurable"].get("checkpoint_id") if before else None
         left = limit
-        for item in _older(await self._database.read(checkpoints.listing, turn, ns), older):
+        found = await self._database.read(checkpoints.listing, turn, ns)
+        for item in _older(found, older):
             if left == 0:
                 return
-            found = self._tuple(config, item, [])
-            if all(found.metadata.get(key) == value for key, value in (filter or {}).items()):
+            one = self._tuple(config, item, [])
+            if all(one.metadata.get(key) == value for key, value in (filter or {}).items()):
                 left = None if left is None else left - 1
-                yield found
+                yield one
 
     async def aput(
         self,
@@ -172,7 +175,8 @@ def _place(config: RunnableConfig) -> tuple[int, int, str]:
     own."""
     place, thread = Place.current(), config["configurable"]["thread_id"]
     ns = config["configurable"].get("checkpoint_ns", "")
-    return place.turn, place.epoch, ns if thread == place.thread_id else f":{thread}|{ns}"
+    whose = "" if place.call_id is None else f":{place.call_id}/"
+    return place.turn, place.epoch, whose + (ns if thread == place.thread_id else f":{thread}|{ns}")
 
 
 def _config(config: RunnableConfig, checkpoint_id: str) -> RunnableConfig:

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from caesura.core import events as ev
 from caesura.core import json_data, outputs
 from caesura.engine.calls import REFUSED
-from caesura.engine.run import Run
+from caesura.engine.run import Scope
 from caesura.engine.speech import counted
 from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
 
@@ -30,12 +30,12 @@ class Watcher:
     """Turns the stream of a graph into events. A message is identified by its id: it may arrive in pieces,
     then as a whole, and once more from a subgraph."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        finished = run.transcript.calls.values()
-        self._finished = {ref for ref, _ in finished if ref}
+    def __init__(self, scope: Scope) -> None:
+        self._scope, self._run = scope, scope.run
+        said = self._run.transcript.calls.values()
+        self._finished = {ref for ref, message in said if ref and message.parent == scope.parent}
         self._open: dict[str, _Heard] = {}
-        self._results = {m.tool_call_id for m in run.transcript.finished if m.role == "tool"}
+        self._results = {m.tool_call_id for m in self._run.transcript.finished if m.role == "tool"}
 
     async def see(self, mode: str, data: Any) -> None:
         if mode == "messages":
@@ -79,17 +79,18 @@ class Watcher:
     async def _settle(self, message: BaseMessage, node: str) -> None:
         if isinstance(message, AIMessage):
             await self._finish(message, node)
-        elif isinstance(message, ToolMessage) and not (
-            message.tool_call_id in self._results or self._is_journalled(message.tool_call_id)
-        ):
-            self._results.add(message.tool_call_id)
-            text = outputs.bounded(str(message.text), self._run.limits.tool_output)
-            text = self._run.holding.keep(message.tool_call_id, text)
-            status: ev.ToolStatus = "error" if message.status == "error" else "ok"
-            name = message.name or ""
-            await self._run.record(
-                ev.ToolFinished(message.tool_call_id, name, text, status, self._run.agent.name)
-            )
+        elif isinstance(message, ToolMessage):
+            await self._return(message, self._scope.call_id(message.tool_call_id))
+
+    async def _return(self, message: ToolMessage, call_id: str) -> None:
+        if call_id in self._results or self._is_journalled(call_id):
+            return
+        self._results.add(call_id)
+        text = outputs.bounded(str(message.text), self._run.limits.tool_output)
+        text = self._run.holding.keep(call_id, text)
+        status: ev.ToolStatus = "error" if message.status == "error" else "ok"
+        agent, parent = self._scope.agent.name, self._scope.parent
+        await self._run.record(ev.ToolFinished(call_id, message.name or "", text, status, agent, parent))
 
     def _is_journalled(self, call_id: str) -> bool:
         """Whether the journal tells of this call. A message with calls may come after they are made: a
@@ -106,19 +107,28 @@ class Watcher:
             self._run.say(ev.TextDelta(call, text.replace("\0", "")))
         self._open.pop(ref, None)
         self._finished.add(ref)
-        calls = tuple(_shown(call) for call in tool_calls(message))
+        calls = tuple(self._shown(call) for call in tool_calls(message))
         reason = finish_reason(message)
         await self._run.record(ev.ModelFinished(call, calls, _usage(message), reason))
+        agent, parent = self._scope.agent.name, self._scope.parent
         for item in calls:
             if self._is_journalled(item["id"]):
                 continue  # it was made before its message came
-            self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], self._run.agent.name))
+            self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], agent, parent))
 
     def _call(self, ref: str, node: str, task: str = "") -> int:
         if ref not in self._open:
+            agent, parent = self._scope.agent.name, self._scope.parent
+            if parent is not None:
+                self._run.check_steps()  # the steps of the turn, which its agent and all sub-agents share
             self._open[ref] = _Heard(self._run.next_call(), node, task)
-            self._run.say(ev.ModelStarted(self._open[ref].call, self._run.agent.name, node, ref=ref))
+            self._run.say(ev.ModelStarted(self._open[ref].call, agent, node, parent, ref))
         return self._open[ref].call
+
+    def _shown(self, call: dict[str, Any]) -> dict[str, Any]:
+        """A tool call as its event shows it."""
+        shown = _bounded(call)
+        return {**shown, "id": self._scope.call_id(shown["id"])}
 
 
 def _usage(message: AIMessage) -> dict[str, int] | None:
@@ -126,9 +136,9 @@ def _usage(message: AIMessage) -> dict[str, int] | None:
     return counted(found) if found is not None else None
 
 
-def _shown(call: dict[str, Any]) -> dict[str, Any]:
-    """A tool call as its event shows it. Arguments too large to walk are left out of the event; the graph
-    itself uses them unchanged."""
+def _bounded(call: dict[str, Any]) -> dict[str, Any]:
+    """A tool call as plain data. Arguments too large to walk are left out; the graph itself uses them
+    unchanged."""
     try:
         json_data.count(call["args"])
     except json_data.Unwieldy as error:
@@ -137,10 +147,16 @@ def _shown(call: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def void(run: Run, kept: set[str]) -> list[int]:
+def void(scope: Scope, kept: set[str]) -> list[int]:
     """The model calls whose message is not in the graph's state: after a crash the graph makes them again."""
-    lost = [call for call, (ref, _) in run.transcript.calls.items() if ref not in kept]
-    return [*lost, *run.transcript.drafts]
+    said = scope.run.transcript.calls.items()
+    lost = [call for call, (ref, message) in said if message.parent == scope.parent and ref not in kept]
+    return [*lost, *drafts(scope)]
+
+
+def drafts(scope: Scope) -> list[int]:
+    """The model calls of the graph that have not finished."""
+    return [call for call, draft in scope.run.transcript.drafts.items() if draft.parent == scope.parent]
 
 
 def refs(values: Any) -> set[str]:

@@ -39,13 +39,14 @@ class Calls(Protocol):
         """The same for code that is not async."""
 
 
-_CALLS: ContextVar[Calls] = ContextVar("caesura_graph_calls")
+#: The calls of the graph that runs here, and the tool call in which it runs itself: that of a sub-agent.
+_CALLS: ContextVar[tuple[Calls, context.RunContext | None]] = ContextVar("caesura_graph_calls")
 
 
 @contextmanager
 def active(calls: Calls) -> Iterator[None]:
     """While this lasts, the calls that this code makes are those of a graph."""
-    token = _CALLS.set(calls)
+    token = _CALLS.set((calls, context.found()))
     try:
         yield
     finally:
@@ -101,8 +102,8 @@ def _around(function: Callable[..., Any], target: Any) -> Callable[..., Any]:
 def _found() -> tuple[Calls, Any] | None:
     """The calls of the graph, and the one that is made here. None if there is no graph, and within a call
     that the journal has already."""
-    calls = _CALLS.get(None)
-    if calls is None or context.is_active():
+    calls, within = _CALLS.get((None, None))
+    if calls is None or context.found() is not within:
         return None
     begun = calls.begun()
     return None if begun is None else (calls, begun)

@@ -1,0 +1,116 @@
+"""An operator's own LangGraph graph: importing it, and what keeps it from working as an agent."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from caesura.agents import imports
+from caesura.agents.imports import ImportFault
+
+if TYPE_CHECKING:
+    from langgraph.pregel import Pregel
+
+_WANTED = "name a compiled graph, or a function that returns one"
+_PLAIN = "write a plain function; asyncio.run(…) in it waits for what has to be awaited"
+_NO_ARGUMENTS = "it is called without any: give each a default"
+_REDUCER = "write messages: Annotated[list, add_messages], as MessagesState has it"
+_INPUT = "add messages to the schema of its input"
+_QUESTION = "leave it out, and call interrupt() in a graph's node where a person has to decide"
+
+
+def load(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
+    """The compiled graph that `target` names, or that the factory function `target` returns."""
+    try:
+        from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+    except ModuleNotFoundError as error:
+        raise ImportFault(*imports.needs("a graph", "langgraph")) from error
+
+    found = imports.load(target, folder)
+    made = callable(found) and not isinstance(found, Pregel)
+    if made:
+        found = _made(found, target, folder)
+    if isinstance(found, Pregel):
+        return found
+    said = f"{target} {'returned' if made else 'is'}"
+    if hasattr(found, "compile"):
+        raise ImportFault(f"{said} a graph that is not compiled", "call .compile() on it")
+    raise ImportFault(f"{said} not a compiled graph, but of the type {type(found).__name__}", _WANTED)
+
+
+def _made(factory: Callable[..., Any], target: str, folder: Path | None) -> Any:
+    """What the factory returns."""
+    path = imports.module_file(target, folder)
+    line = _line(factory, path)
+    if needed := _needed(factory):
+        raise ImportFault(f"{target} needs arguments: {', '.join(needed)}", _NO_ARGUMENTS, line)
+    found = None if _is_async(factory) else imports.run(factory, f"{target}()", path)
+    if inspect.iscoroutine(found):
+        found.close()  # Python would warn that nobody has awaited it
+    if _is_async(factory) or inspect.isawaitable(found):
+        raise ImportFault(f"{target} is an async function, which cannot make a graph", _PLAIN, line)
+    return found
+
+
+def _is_async(factory: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(factory) or inspect.isasyncgenfunction(factory)
+
+
+def _needed(factory: Callable[..., Any]) -> list[str]:
+    """The arguments without which the factory cannot be called."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return []  # only a call tells
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [item.name for item in parameters if item.default is item.empty and item.kind not in optional]
+
+
+def _line(factory: Callable[..., Any], path: Path | None) -> int:
+    """The line where the factory is defined, if that is in this file."""
+    code = getattr(inspect.unwrap(factory), "__code__", None)
+    here = code is not None and path is not None and code.co_filename == str(path)
+    return code.co_firstlineno if here and code is not None else 0
+
+
+def misfits(graph: Pregel[Any, Any, Any, Any]) -> Iterator[tuple[str, str]]:
+    """What keeps the graph from working as an agent: messages and remedies."""
+    yield from _state_misfits(graph)
+    for name, item in (("", graph), *graph.get_subgraphs(recurse=True)):
+        for option in ("interrupt_before", "interrupt_after"):
+            if stops := getattr(item, f"{option}_nodes", ()):
+                where = f" in its subgraph {name}" if name else ""
+                nodes = "every graph's node" if isinstance(stops, str) else ", ".join(stops)
+                yield (
+                    f"the graph is compiled with {option}{where}, which would end a turn at {nodes}",
+                    _QUESTION,
+                )
+
+
+def _state_misfits(graph: Pregel[Any, Any, Any, Any]) -> Iterator[tuple[str, str]]:
+    """The graph begins with messages, and its replies are messages. A graph without a state, such as a
+    function with `entrypoint`, decides about its input by itself."""
+    builder = getattr(graph, "builder", None)
+    if builder is None:
+        return
+    channel = graph.channels.get("messages")
+    if channel is None:
+        yield "the state of the graph has no messages", _REDUCER
+    elif not _adds(channel):
+        yield (
+            "messages in the state of the graph has no reducer that appends: each one replaces the others",
+            _REDUCER,
+        )
+    elif "messages" not in builder.schemas.get(builder.input_schema, {"messages": channel}):
+        yield "the input of the graph has no messages", _INPUT
+
+
+def _adds(channel: Any) -> bool:
+    """Whether a channel adds what it is given to what it has."""
+    from langgraph.channels import BinaryOperatorAggregate, DeltaChannel, Topic
+
+    if isinstance(channel, Topic):
+        return channel.accumulate
+    return isinstance(channel, BinaryOperatorAggregate | DeltaChannel)

@@ -1,0 +1,226 @@
+"""Graphs of an operator that could not work: each fault is found when the file is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from caesura.agents.loader import Catalog, check
+from caesura.agents.tools.registry import standard
+from tests import agent_files
+
+TOOLS = standard().names
+SOURCE = """
+import asyncio
+from typing import Annotated, TypedDict
+
+from langchain_core.messages import AIMessage
+from langgraph.func import entrypoint
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+
+
+class Counts(TypedDict):
+    count: int
+
+
+class Replaces(TypedDict):
+    messages: list
+
+
+class Appends(TypedDict):
+    messages: Annotated[list, add_messages]
+    count: int
+
+
+def answer(state):
+    return {"messages": [AIMessage("hi")]}
+
+
+def build(state=MessagesState, node=answer, compile=True, input=None, **options):
+    builder = StateGraph(state, input_schema=input or state)
+    builder.add_node("answer", node)
+    builder.add_edge(START, "answer")
+    return builder.compile(**options) if compile else builder
+
+
+good = build(Appends)
+make = build
+draft = build(compile=False)
+counts = build(Counts)
+replaces = build(Replaces)
+elsewhere = build(input=Counts)
+before = build(interrupt_before=["answer"])
+after = build(interrupt_after="*")
+inner = build(node=before)
+both = build(Counts, interrupt_before=["answer"])
+state = {"messages": []}
+
+
+@entrypoint()
+def function(given):
+    return {"messages": [AIMessage("hi")]}
+
+
+async def later():
+    return build()
+
+
+def waits():
+    async def made():
+        return build()
+
+    return asyncio.run(made())
+
+
+def lazy():
+    return later()
+
+
+def configured(config, *, store):
+    return build()
+
+
+def half():
+    return build(compile=False)
+
+
+def fails():
+    raise ValueError("no key: set MY_KEY")
+"""
+
+REDUCER = "(write messages: Annotated[list, add_messages], as MessagesState has it)"
+QUESTION = "(leave it out, and call interrupt() in a graph's node where a person has to decide)"
+PLAIN = "(write a plain function; asyncio.run(…) in it waits for what has to be awaited)"
+AT = "a.yaml:6: spec.graph: "
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graphs")
+    (folder / "flow.py").write_text(SOURCE)
+    return folder
+
+
+def line(text: str) -> int:
+    return SOURCE.splitlines().index(text) + 1
+
+
+def faults(folder: Path, spec: str) -> list[str]:
+    agent_files.put(folder, "a", spec)
+    return [str(fault) for fault in check(folder, TOOLS)]
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("counts", [f"{AT}the state of the graph has no messages {REDUCER}"]),
+        (
+            "replaces",
+            [
+                f"{AT}messages in the state of the graph has no reducer that appends:"
+                f" each one replaces the others {REDUCER}"
+            ],
+        ),
+        (
+            "elsewhere",
+            [f"{AT}the input of the graph has no messages (add messages to the schema of its input)"],
+        ),
+        (
+            "before",
+            [
+                f"{AT}the graph is compiled with interrupt_before,"
+                f" which would end a turn at answer {QUESTION}",
+            ],
+        ),
+        (
+            "after",
+            [
+                f"{AT}the graph is compiled with interrupt_after, which would end a turn at"
+                f" every graph's node {QUESTION}",
+            ],
+        ),
+        (
+            "inner",
+            [
+                f"{AT}the graph is compiled with interrupt_before in its subgraph answer,"
+                f" which would end a turn at answer {QUESTION}",
+            ],
+        ),
+        (
+            "both",
+            [
+                f"{AT}the state of the graph has no messages {REDUCER}",
+                f"{AT}the graph is compiled with interrupt_before,"
+                f" which would end a turn at answer {QUESTION}",
+            ],
+        ),
+        ("draft", [f"{AT}flow:draft is a graph that is not compiled (call .compile() on it)"]),
+        ("half", [f"{AT}flow:half returned a graph that is not compiled (call .compile() on it)"]),
+        (
+            "state",
+            [
+                f"{AT}flow:state is not a compiled graph, but of the type dict"
+                " (name a compiled graph, or a function that returns one)"
+            ],
+        ),
+        (
+            "later",
+            [
+                f"flow.py:{line('async def later():')}: flow:later is an async function,"
+                f" which cannot make a graph {PLAIN}"
+            ],
+        ),
+        (
+            "lazy",
+            [
+                f"flow.py:{line('def lazy():')}: flow:lazy is an async function,"
+                f" which cannot make a graph {PLAIN}"
+            ],
+        ),
+        (
+            "configured",
+            [
+                f"flow.py:{line('def configured(config, *, store):')}: flow:configured needs arguments:"
+                " config, store (it is called without any: give each a default)"
+            ],
+        ),
+        (
+            "fails",
+            [
+                f"flow.py:{line('def fails():') + 1}: flow:fails() failed: ValueError: no key: set MY_KEY"
+                " (correct this line)"
+            ],
+        ),
+    ],
+)
+def test_a_graph_that_could_not_work_is_told(folder: Path, target: str, said: list[str]) -> None:
+    assert faults(folder, f"type: langgraph\ngraph: 'flow:{target}'") == said
+
+
+@pytest.mark.parametrize("target", ["good", "make", "waits", "function"])
+def test_a_graph_that_works_has_no_fault(folder: Path, target: str) -> None:
+    assert faults(folder, f"type: langgraph\ngraph: 'flow:{target}'") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "remedy"),
+    [
+        ("system_prompt: Be brief.", "give it to the model in the graph's code"),
+        ("tools: [read_file, unknown]", "a graph brings its own tools"),
+        ("permissions: {send_mail: confirm}", "a graph asks by itself: use HumanInTheLoopMiddleware"),
+        ("interrupt_on: [send_mail]", "a graph asks by itself: use HumanInTheLoopMiddleware"),
+        ("sub_agents: [{ref: assistant}]", "use another agent, which names this one in its sub_agents"),
+        ("mcp_servers: [{name: a, command: b}]", "a graph brings its own tools"),
+    ],
+)
+def test_a_field_that_a_graph_makes_no_use_of_is_a_fault(folder: Path, field: str, remedy: str) -> None:
+    (told,) = faults(folder, f"type: langgraph\ngraph: 'flow:good'\n{field}")
+    name = field.partition(":")[0]
+    assert told.startswith(f"a.yaml:7: spec.{name}: has no effect on a graph ({remedy}")
+
+
+def test_a_server_does_not_offer_a_graph_with_a_fault(folder: Path) -> None:
+    agent_files.put(folder, "a", "type: langgraph\ngraph: 'flow:before'")
+    assert "a" not in [agent.name for agent in Catalog(folder, TOOLS).agents()]

@@ -1,0 +1,1 @@
+"""Graphs as people write them, served by a real server process."""
