@@ -54,10 +54,11 @@ async def left(run: Run, place: Place) -> list[Kept]:
         values = await _aside(run, bodies, lambda: _values(_saver(run), newest))
         await _complete(run, place, newest, values)
     kept = await _aside(run, bodies, lambda: _kept(run, values))
-    _check(run, kept)
     begins = run.turn.begins_with
-    same = begins is not None and kept == await run.database.read(graph_states.of, begins)
-    return [] if same else kept
+    if begins is not None and kept == await run.database.read(graph_states.of, begins):
+        return []
+    _check(run, kept)
+    return kept
 
 
 def _saver(run: Run) -> Saver:
