@@ -253,7 +253,17 @@ def command_too() -> Command:
     return Command(goto="elsewhere")
 
 
-TOOLS = [command, command_too, look, alook, told, atold]
+class Counter:
+    def __init__(self, start):
+        self.start = start
+
+    @caesura.tool(permission="auto")
+    def count(self, by: int, ctx: caesura.Context) -> int:
+        "Count."
+        return self.start + by
+
+
+TOOLS = [Counter(40).count, command, command_too, look, alook, told, atold]
 TOOLS += [charge, acharge, mail, amail, pay, refund, fail, seen]
 BY_NAME = {item.name: item for item in ToolNode(TOOLS).tools_by_name.values()}
 WITH_ID = "{how}" == "direct"

@@ -12,9 +12,11 @@ from tests.graph_files import IMPORTS
 
 #: An operator's own graph: it replies, uses a tool, replies again, and asks.
 _GRAPH = """
+import caesura
 from tests.chaos.engine_graph_model import FixedInGraph
 
 
+@caesura.tool(permission="auto")
 @tool
 def jot(text: str) -> str:
     "Jot it down."

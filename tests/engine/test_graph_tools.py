@@ -158,6 +158,7 @@ async def test_edited_arguments_are_those_that_are_used(world: World) -> None:
 async def test_what_langchain_hands_to_a_marked_tool_arrives(world: World) -> None:
     graph(world)
     assert (await world.say(wants(("seen", {})))).text == "2 messages"
+    assert (await world.say(wants(("count", {"by": 2})))).text == "42"
 
 
 async def test_a_stop_ends_the_calls_of_a_graph(world: World) -> None:

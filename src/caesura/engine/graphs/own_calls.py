@@ -101,7 +101,7 @@ class OwnCalls:
         self._numbers: Counter[str] = Counter()
         self._threads = scope.agent.threads or OwnThreads()
         #: The tools that were called, by the ids of the objects that are marked.
-        self._declared: dict[int, Declared] = {}
+        self._declared: dict[tuple[int, int], Declared] = {}
         self.started = Started()
         self.asked: dict[str, Interrupt] = {}
 
@@ -152,9 +152,10 @@ class OwnCalls:
         return task
 
     def _tool(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Tool:
-        if id(target) not in self._declared:
-            self._declared[id(target)] = declared.read(target)
-        tool = self._declared[id(target)].tool(self._threads)
+        key = id(getattr(target, "__func__", target)), id(getattr(target, "__self__", None))
+        if key not in self._declared:
+            self._declared[key] = declared.read(target)
+        tool = self._declared[key].tool(self._threads)
         known = begun.args or {}
         injected = {name: value for name, value in given.items() if name not in known}
         if not isinstance(target, BaseTool) or not injected:

@@ -8,8 +8,8 @@ first checkpoint of the turn, so no reducer sees it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from langgraph.channels import DeltaChannel, EphemeralValue
 from langgraph.checkpoint.base import empty_checkpoint
@@ -25,6 +25,7 @@ from caesura.store import checkpoints, fence, graph_states
 from caesura.store.checkpoints import Checkpoint
 from caesura.store.graph_states import Kept
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 #: LangGraph counts steps from -1, the input.
@@ -41,7 +42,7 @@ async def begin(run: Run) -> None:
     found = await run.database.read(_inherited, turn.num, begins)
     if not found:
         return
-    made = await _aside(run, found, lambda: _seeds(_saver(run), found))
+    made = await _aside(run, [item.body for item in found], lambda: _seeds(_saver(run), found))
     await run.database.write_lightly(_put, turn.num, turn.epoch, made)
 
 
@@ -54,10 +55,11 @@ async def left(run: Run, place: Place) -> list[Kept]:
         values = await _aside(run, bodies, lambda: _values(_saver(run), newest))
         await _complete(run, place, newest, values)
     kept = await _aside(run, bodies, lambda: _kept(run, values))
-    _check(run, kept)
     begins = run.turn.begins_with
-    same = begins is not None and kept == await run.database.read(graph_states.of, begins)
-    return [] if same else kept
+    if begins is not None and kept == await run.database.read(graph_states.of, begins):
+        return []
+    _check(run, kept)
+    return kept
 
 
 def _saver(run: Run) -> Saver:
@@ -65,9 +67,9 @@ def _saver(run: Run) -> Saver:
     return saver
 
 
-async def _aside(run: Run, bodies: Iterable[Any], work: Any) -> Any:
+async def _aside(run: Run, bodies: Iterable[bytes], work: Callable[[], T]) -> T:
     """Do this work elsewhere if there is much to read."""
-    size = sum(len(getattr(item, "body", item)) for item in bodies)
+    size = sum(map(len, bodies))
     return await run.aside.run(work) if size > LARGE else work()
 
 

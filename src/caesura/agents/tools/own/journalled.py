@@ -13,14 +13,13 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from inspect import Parameter
 from types import MethodType
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol
 
 from caesura.agents import context
 from caesura.agents.tools.own.context import Context, is_context
-
-F = TypeVar("F")
 
 _ATTRIBUTE = "__caesura_original__"
 
@@ -65,7 +64,7 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
 def wrap_tool(tool: Any) -> None:
     """The same for a tool of LangChain, which stays the same object."""
     # A tool of LangChain is a pydantic model, which takes no other attribute in the usual way.
-    for name in ("_run", "_arun"):
+    for name in filter(partial(hasattr, tool), ("_run", "_arun")):
         object.__setattr__(tool, name, _around(getattr(tool, name), tool))
 
 
@@ -85,7 +84,7 @@ def _around(function: Callable[..., Any], target: Any) -> Callable[..., Any]:
             if (found := _found()) is None:
                 return await function(*args, **kwargs)
             calls, begun = found
-            return await calls.make(begun, target, kwargs)
+            return await calls.make(begun, _bound(target, args), kwargs)
 
         return call
 
@@ -94,9 +93,18 @@ def _around(function: Callable[..., Any], target: Any) -> Callable[..., Any]:
         if (found := _found()) is None:
             return function(*args, **kwargs)
         calls, begun = found
-        return calls.make_in_thread(begun, target, kwargs)
+        return calls.make_in_thread(begun, _bound(target, args), kwargs)
 
     return call_here
+
+
+def _bound(target: Any, args: tuple[Any, ...]) -> Any:
+    """The method of the object that it is called on, if the function is one. LangChain gives everything else
+    by its name."""
+    is_method = (
+        args and inspect.isfunction(target) and next(iter(inspect.signature(target).parameters)) == "self"
+    )
+    return MethodType(target, args[0]) if is_method else target
 
 
 def _found() -> tuple[Calls, Any] | None:
@@ -133,8 +141,5 @@ def _hide_context(made: Callable[..., Any], function: Callable[..., Any]) -> Non
     rest = [item for name, item in signature.parameters.items() if name not in names]
     hidden = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=hint) for name in names]
     made.__annotations__ = {**hints, **dict.fromkeys(names, hint)}
-    vars(made)["__signature__"] = signature.replace(parameters=_in_order([*rest, *hidden]))
-
-
-def _in_order(parameters: list[Parameter]) -> list[Parameter]:
-    return sorted(parameters, key=lambda item: item.kind)
+    ordered = sorted([*rest, *hidden], key=lambda item: item.kind)
+    vars(made)["__signature__"] = signature.replace(parameters=ordered)
