@@ -212,12 +212,13 @@ def test_a_model_that_cannot_be_used_is_left_out_with_its_window() -> None:
 
 def test_what_the_models_of_an_agent_lack_is_told_without_making_an_own_class() -> None:
     needs = "model openai:gpt-4 needs a key: set OPENAI_API_KEY"
-    assert lack(Model(primary="openai:gpt-4"), "demo", {}) == Lack((needs,), True)
-    assert lack(Model(primary="openai:gpt-4", fallbacks=["demo"]), "demo", {}) == Lack((needs,), False)
-    assert lack(Model(primary="openai:gpt-4"), "demo", KEYS) == Lack((), False)
-    assert lack(Model(primary="openai:gpt-4"), "demo", {}, {"openai:gpt-4": "demo"}) == Lack((), False)
+    first, second = ("spec", "model", "primary"), ("spec", "model", "fallbacks", 0)
+    assert lack(Model(primary="openai:gpt-4"), "demo", {}) == Lack({needs: first}, True)
+    assert lack(Model(primary="openai:gpt-4", fallbacks=["demo"]), "demo", {}) == Lack({needs: first}, False)
+    assert lack(Model(primary="openai:gpt-4"), "demo", KEYS) == Lack({}, False)
+    assert lack(Model(primary="openai:gpt-4"), "demo", {}, {"openai:gpt-4": "demo"}) == Lack({}, False)
     own = Model.model_validate({"class": "nowhere:Nothing", "fallbacks": ["openai:gpt-4"]})
-    assert lack(own, "demo", {}) == Lack((needs,), False)
+    assert lack(own, "demo", {}) == Lack({needs: second}, False)
 
 
 @pytest.mark.parametrize(
