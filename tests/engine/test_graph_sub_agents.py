@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 from caesura.core import events as ev
 from caesura.core.answers import Answer
@@ -11,8 +12,9 @@ from caesura.core.interrupts import Approval, GraphRequest
 from tests import agent_files
 from tests.engine.crash import lose
 from tests.engine.world import NO, YES, World, checkpoint_count
-from tests.graph_files import IMPORTS, chain, reviewed, wants
+from tests.graph_files import IMPORTS, chain, marked, reviewed, wants
 from tests.openai_server import Call, Say
+from tests.waiting import until
 
 MAIL = ("send_mail", {"to": "bob"})
 DROP = ("drop_table", {"name": "users"})
@@ -202,3 +204,34 @@ async def test_a_retry_tells_the_graph_what_it_had_done(world: World) -> None:
     assert said.finished
     assert heard(world) == ["heard 3"]
     await world.checked(said.turn)
+
+
+async def test_a_marked_tool_of_a_graph_keeps_its_journal_under_the_call(hasty: World) -> None:
+    put(hasty, marked(hasty.trace, "agent"))
+    charge = wants(("charge", {"text": "x"}))
+    script(hasty, Call("clerk", {"task": charge}, "one"), Call("clerk", {"task": charge}, "two"))
+    turn = await hasty.send("go")
+    await until(lambda: len(hasty.traces()) == 2)
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    asked = said.waiting(Approval)
+    assert sorted((item.unknown, item.name, item.agent, item.parent) for item in asked) == [
+        (True, "charge", "clerk", "one"),
+        (True, "charge", "clerk", "two"),
+    ]
+    assert len(hasty.traces()) == 2, "neither ran again by itself"
+    hasty.agents.joinpath("go").touch()
+    said = await hasty.resume(said, YES)
+    assert said.finished, said.outcome
+    assert sorted(hasty.traces()[:2]) == sorted(hasty.traces()[2:]), "each has its key again"
+    assert len(set(hasty.traces())) == 2, "each call has a key of its own"
+    await hasty.checked(turn)
+
+
+async def test_a_graph_and_its_marked_tools_know_for_whom_they_work(world: World) -> None:
+    put(world, marked(world.trace, "agent"))
+    script(world, Call("clerk", {"task": wants(("look", {"text": "x", "size": "large"}))}, "one"))
+    said = await world.say("go")
+    assert said.finished, said.outcome
+    (told,) = heard(world)
+    assert json.loads(told)["who"] == ["alice", world.conversation, said.turn.id, "clerk"]
