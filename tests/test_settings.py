@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from caesura.core.addresses import is_loopback
 from caesura.core.errors import StartupError
-from caesura.settings import PREFIX, Settings, is_loopback, secret_of
+from caesura.settings import PREFIX, Settings, secret_of
 
 LONG = "x" * 32
 
