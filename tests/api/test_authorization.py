@@ -49,6 +49,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
         "content": "x",
     },
     ("post", "/api/v2/conversations/{conversation_id}/artifacts/{artifact_id}/versions"): {"content": "y"},
+    ("put", "/api/v2/conversations/{conversation_id}/files/{path}"): {"any": "bytes"},
     ("post", "/api/v2/interrupts/{interrupt_id}/answer"): {"decision": "approve"},
     ("post", "/api/v2/turns/{turn_id}/answers"): {"answers": {"{interrupt_id}": {"decision": "approve"}}},
     ("post", "/api/sessions"): {},
@@ -96,6 +97,7 @@ class Owned(NamedTuple):
     session_id: str
     tool: str = "write_file"
     artifact_id: str = "plan"
+    path: str = "notes.txt"
     number: str = "1"
 
     @property
@@ -113,6 +115,7 @@ def owned(server: Served) -> Owned:
         server.call(server.database.write(grants.add, num, "write_file"))
         place, artifacts = turn["conversation_id"], server.context.service.artifacts
         server.call(artifacts.create("alice", place, "plan", "A plan", "text", "secret"))
+        client.put(f"/api/v2/conversations/{place}/files/notes.txt", content=b"secret").raise_for_status()
         thread = server.call(
             server.context.service.conversations.create("alice", None, thread_ids.make("alice"))
         )
@@ -258,6 +261,7 @@ def test_after_all_refusals_nothing_has_changed(alice: httpx.Client, owned: Owne
     assert tree["title"] != "mine now"
     assert [turn["status"] for turn in tree["turns"]] == ["waiting"]
     assert alice.get(f"/api/v2/interrupts/{owned.interrupt_id}").json()["status"] == "pending"
+    assert alice.get(f"/api/v2/conversations/{owned.conversation_id}/files/notes.txt").content == b"secret"
     granted = alice.get(f"/api/v2/conversations/{owned.conversation_id}/grants").json()["grants"]
     assert [grant["tool"] for grant in granted] == ["write_file"]
     assert alice.get(f"/api/v2/conversations/{owned.thread_id}").json()["turns"] == []

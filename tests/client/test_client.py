@@ -46,8 +46,8 @@ def text(found: list[Envelope]) -> str:
 def test_the_public_names_are_these() -> None:
     names = (
         "Agent Artifact ArtifactDiff ArtifactEdit ArtifactEntry ArtifactVersion Client ClientError"
-        " Conversation Grant Person ReceivedEvent Rewound RunningTool SeenTurn Snapshot StoredInterrupt Tree"
-        " Turn Unreachable WritingTool"
+        " Conversation File Grant Person ReceivedEvent Rewound RunningTool SeenTurn Snapshot StoredInterrupt"
+        " Tree Turn Unreachable WritingTool"
     )
     assert caesura.client.__all__ == names.split()
 
