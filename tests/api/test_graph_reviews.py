@@ -92,6 +92,61 @@ def test_a_thread_decides_on_single_calls(alice: httpx.Client, agent: str) -> No
     assert results[0].startswith("User rejected the tool call for `drop_table`")
 
 
+@pytest.mark.parametrize(
+    ("decision", "heard"),
+    [
+        ({"action": "continue", "args": {"to": "eve"}}, "sent to eve"),
+        ({"action": "continue", "respond": "it was sent"}, "it was sent"),
+        ({"action": "cancel", "message": "later"}, "with reason: later"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("agent", ["batched", "per_call"])
+def test_a_thread_changes_a_call_answers_in_its_place_or_says_why_not(
+    alice: httpx.Client, agent: str, decision: dict[str, Any], heard: str
+) -> None:
+    thread = Thread.new(alice, agent)
+    asked = one(thread.chat(wants(MAIL)), "interrupt")
+    found = parsed(thread.decide(**decision, interrupt_id=asked["interrupt_id"]))
+    assert said(found).endswith(heard)
+
+
+@pytest.mark.parametrize(
+    ("decision", "fault"),
+    [
+        ({"action": "continue", "args": "eve"}, "args must be an object"),
+        ({"action": "continue", "respond": ["x"]}, "respond must be a text"),
+        ({"action": "continue", "respond": " "}, "message is required to respond in place of a tool call"),
+        ({"action": "continue", "message": "x"}, "message goes only with a refusal"),
+        ({"action": "cancel", "args": {}}, "args and respond do not go with a refusal"),
+        (
+            {"action": "answer", "answers": ["x"], "args": {}},
+            "args, respond and message do not go with action 'answer'",
+        ),
+    ],
+    ids=str,
+)
+def test_a_thread_is_told_what_does_not_go_together_and_the_call_still_waits(
+    alice: httpx.Client, decision: dict[str, Any], fault: str
+) -> None:
+    thread = Thread.new(alice, "batched")
+    asked = one(thread.chat(wants(MAIL)), "interrupt")
+    found = parsed(thread.decide(**decision, interrupt_id=asked["interrupt_id"]))
+    assert one(found, "error") == {"message": fault}
+    assert thread.status()["status"] == "interrupted"
+
+
+def test_a_thread_changes_one_of_several_calls(alice: httpx.Client) -> None:
+    thread = Thread.new(alice, "batched")
+    asked = one(thread.chat(wants(MAIL, DROP)), "interrupt")
+    mail = asked["data"][0]["interrupt_id"]
+    change: dict[str, Any] = {"action": "continue", "args": {"to": "eve"}}
+    error = one(parsed(thread.decide(**change, interrupt_id=mail)), "error")
+    assert "about one tool call, and 2 wait" in error["message"]
+    assert kinds(parsed(thread.decide(**change, interrupt_id=[mail]))) == ["interrupt", "end"]
+    assert said(thread.resume("continue")).endswith("sent to eve | dropped users")
+
+
 def test_a_thread_is_told_that_a_decision_is_not_allowed(alice: httpx.Client) -> None:
     thread = Thread.new(alice, "batched")
     thread.chat(wants(ASK))
@@ -227,6 +282,12 @@ def test_a_form_confirms_a_call_or_answers_in_its_place(alice: httpx.Client) -> 
     asked = one_of(session.chat(wants(MAIL)), "interrupt")
     assert [(field["name"], field["type"]) for field in asked["fields"]] == [("confirm", "confirm")]
     assert said_in(session.resume(confirm=True)) == "sent to bob"
+    session.chat(wants(MAIL))
+    assert said_in(session.resume(confirm=True, args={"to": "eve"})).endswith("sent to eve")
+    session.chat(wants(MAIL))
+    assert said_in(session.resume(confirm=True, respond="it was sent")) == "it was sent"
+    session.chat(wants(MAIL))
+    assert said_in(session.resume(confirm=False, message="later")).endswith("with reason: later")
     asked = one_of(session.chat(wants(ASK)), "interrupt")
     fields = [(field["name"], field["type"], field["required"]) for field in asked["fields"]]
     assert fields == [("answer", "text", True)]

@@ -46,6 +46,27 @@ class Answer:
 _NO_ANSWER = Answer("reject")
 
 
+def about_call(agreed: bool, args: Any = None, respond: Any = None, message: Any = None) -> Answer:
+    """A yes or a no to a tool call. With a yes may come other arguments for the call, or a text that the
+    agent gets in place of the call's result; with a no, a reason. `BadAnswer` for anything else."""
+    if args is not None and not isinstance(args, dict):
+        raise BadAnswer("args must be an object")
+    for name, value in (("respond", respond), ("message", message)):
+        if value is not None and not isinstance(value, str):
+            raise BadAnswer(f"{name} must be a text")
+    if not agreed and (args is not None or respond is not None):
+        raise BadAnswer("args and respond do not go with a refusal")
+    if args is not None and respond is not None:
+        raise BadAnswer("args and respond do not go together")
+    if agreed and message is not None:
+        raise BadAnswer("message goes only with a refusal")
+    if not agreed:
+        return Answer("reject", message=message or "")
+    if respond is not None:
+        return Answer("respond", message=respond)
+    return Answer("approve") if args is None else Answer("edit", args=args)
+
+
 def to_dict(answer: Answer) -> dict[str, Any]:
     data: dict[str, Any] = {"decision": answer.decision}
     for name in ("args", "message", "fields", "value", "always_allow"):

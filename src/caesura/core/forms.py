@@ -22,6 +22,8 @@ from caesura.core.interrupts import (
 
 _CONTINUE, _ANSWER = "Continue", "Answer"
 _LONGEST_REASON = 4000
+#: What may be said about a tool call besides yes and no. No form shows it: a client that knows it sends it.
+_MORE = ("args", "respond", "message")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,8 @@ def answered(items: Sequence[Interrupt], given: Mapping[str, Any]) -> dict[str, 
     `confirm` of false alone refuses everything, whatever the fields are."""
     if len(given) == 1 and given.get("confirm") is False:
         return {item.id: Answer("reject") for item in items}
-    form = _form(items)
-    known = {entry.field.name for entries in form for entry in entries}
+    form, more = _form(items), _more(items)
+    known = {entry.field.name for entries in form for entry in entries}.union(*more)
     for name in given:
         if name not in known:
             raise BadAnswer(f"unknown field: {name}")
@@ -67,7 +69,8 @@ def answered(items: Sequence[Interrupt], given: Mapping[str, Any]) -> dict[str, 
         for entry in entries:
             answers.check_field(entry.field, given.get(entry.field.name))
     return {
-        item.id: _answer(item, _values(entries, given)) for item, entries in zip(items, form, strict=True)
+        item.id: _answer(item, _values(entries, given), _said(names, given))
+        for item, entries, names in zip(items, form, more, strict=True)
     }
 
 
@@ -78,6 +81,14 @@ def _form(items: Sequence[Interrupt]) -> list[list[_Entry]]:
     return [
         [_numbered(item, entry, place) for entry in _entries(item)] for place, item in enumerate(items, 1)
     ]
+
+
+def _more(items: Sequence[Interrupt]) -> list[dict[str, str]]:
+    """For each interrupt what may be said besides its fields: its names in the form, with their own names."""
+    calls = [isinstance(item, Approval) and not item.wants_words for item in items]
+    if len(items) == 1:
+        return [{name: name for name in _MORE if calls[0]}]
+    return [{f"{name}_{place}": name for name in _MORE if call} for place, call in enumerate(calls, 1)]
 
 
 def _numbered(item: Interrupt, entry: _Entry, place: int) -> _Entry:
@@ -127,12 +138,16 @@ def _values(entries: Sequence[_Entry], given: Mapping[str, Any]) -> dict[str, An
     return {name: value for name, value in found.items() if value is not None and value != ""}
 
 
-def _answer(item: Interrupt, values: dict[str, Any]) -> Answer:
+def _said(names: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
+    return {own: given[name] for name, own in names.items() if name in given}
+
+
+def _answer(item: Interrupt, values: dict[str, Any], more: dict[str, Any]) -> Answer:
     match item:
         case Approval() if item.wants_words:
             return Answer("respond", message=values["answer"])
         case Approval():
-            return Answer("approve" if values["confirm"] else "reject")
+            return answers.about_call(values["confirm"], **more)
         case Confirmation(fields=()):
             return Answer("fields") if values["confirm"] else Answer("reject")
         case Confirmation():

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
-from caesura.core.answers import Answer
+from caesura.core.answers import Answer, about_call
 from caesura.core.errors import BadAnswer, InterruptPending
 from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
 
 Action = Literal["continue", "cancel", "answer"]
 #: The interrupts that are answered with texts. An approval is one only if it wants words.
 Form = Questions | Confirmation | GraphRequest | Approval
+
+
+class Said(NamedTuple):
+    """What goes with an action: texts with `answer`, one of the next two with `continue`, a reason with
+    `cancel`."""
+
+    answers: Sequence[str] = ()
+    args: Any = None
+    respond: Any = None
+    message: Any = None
 
 
 def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequence[Interrupt]:
@@ -26,25 +36,38 @@ def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequenc
     return waiting
 
 
-def decisions(items: Sequence[Interrupt], action: Action, answers: Sequence[str]) -> dict[str, Answer]:
+def decisions(items: Sequence[Interrupt], action: Action, said: Said) -> dict[str, Answer]:
     """An answer for each interrupt that the action is about. `continue` never answers a question, and
     `answer` never approves a call: if both kinds wait, each action applies to its own kind."""
     match action:
         case "cancel":
-            return {item.id: Answer("reject") for item in items}
+            refusal = about_call(False, *said[1:])
+            return {item.id: refusal for item in items}
         case "continue":
-            return _continue(items)
+            return _continue(items, said)
         case "answer":
-            return _answer(items, answers)
+            return _answer(items, said)
         case unreachable:
             assert_never(unreachable)
 
 
-def _continue(items: Sequence[Interrupt]) -> dict[str, Answer]:
+def _continue(items: Sequence[Interrupt], said: Said) -> dict[str, Answer]:
+    if any(value is not None for value in said[1:]):
+        return _changed(items, said)
     decided = {item.id: answer for item in items if (answer := _consent(item)) is not None}
     if not decided:
         raise BadAnswer("the agent asks questions: use action 'answer' or 'cancel'")
     return decided
+
+
+def _changed(items: Sequence[Interrupt], said: Said) -> dict[str, Answer]:
+    """A yes to one tool call that is not to be made as it is."""
+    calls = [item for item in items if isinstance(item, Approval)]
+    if len(calls) != 1:
+        raise BadAnswer(
+            f"args and respond are about one tool call, and {len(calls)} wait: list one as interrupt_id"
+        )
+    return {calls[0].id: about_call(True, *said[1:])}
 
 
 def _consent(item: Interrupt) -> Answer | None:
@@ -62,7 +85,10 @@ def _consent(item: Interrupt) -> Answer | None:
             assert_never(unreachable)
 
 
-def _answer(items: Sequence[Interrupt], answers: Sequence[str]) -> dict[str, Answer]:
+def _answer(items: Sequence[Interrupt], said: Said) -> dict[str, Answer]:
+    answers = said.answers
+    if any(value is not None for value in said[1:]):
+        raise BadAnswer("args, respond and message do not go with action 'answer'")
     forms = [item for item in items if not isinstance(item, Approval) or item.wants_words]
     if not forms:
         raise BadAnswer("the agent asks for approval: use action 'continue' or 'cancel'")

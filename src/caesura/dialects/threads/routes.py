@@ -25,7 +25,7 @@ from caesura.core.errors import (
 from caesura.core.messages import Line
 from caesura.core.turns import Turn
 from caesura.dialects.threads import encode, thread_ids, wire
-from caesura.dialects.threads.decisions import Action, decisions, named
+from caesura.dialects.threads.decisions import Action, Said, decisions, named
 from caesura.http import sse
 from caesura.http.auth import RunningStreamUser, StreamUser, User
 from caesura.http.context import Context, Here
@@ -146,7 +146,7 @@ async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, ne
     """Decide on the waiting interrupts, and read how the turn continues. A decision that does not fit changes
     nothing. A decision that names no interrupt is refused within a second after another decision, because
     nobody can have seen what it is about."""
-    action, answers = _checked(new)
+    action, said = _checked(new)
     shown = _shown(new)
     with _own(user_id, thread_id):
         found = await here.service.conversations.status(user_id, thread_id)
@@ -154,7 +154,7 @@ async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, ne
         raise await _nothing(here, found.turn)
     blind = shown is None
     try:
-        decided = decisions(named(found.pending, shown), action, answers)
+        decided = decisions(named(found.pending, shown), action, said)
         answered = await here.service.turns.answer(user_id, decided, blind=blind)
     except BadAnswer as error:
         if blind and await here.service.inbox.just_decided(found.turn.num):
@@ -216,16 +216,16 @@ async def _nothing(here: Context, turn: Turn | None) -> Conflict:
     return AlreadyAnswered(core_answers.to_dict(stored.answer))
 
 
-def _checked(new: wire.Resume) -> tuple[Action, list[str]]:
+def _checked(new: wire.Resume) -> tuple[Action, Said]:
     if new.action not in get_args(Action):
         raise BadInput(ACTION)
     if new.action != "answer":
-        return new.action, []
+        return new.action, Said(args=new.args, respond=new.respond, message=new.message)
     if not new.answers:
         raise BadInput(ANSWERS)
     if not isinstance(new.answers, list) or not all(isinstance(item, str) for item in new.answers):
         raise BadInput("answers must be a list of texts")
-    return new.action, new.answers
+    return new.action, Said(new.answers, new.args, new.respond, new.message)
 
 
 def _shown(new: wire.Resume) -> str | set[str] | None:

@@ -47,6 +47,14 @@ class Resume(BaseModel):
     answers: Any = Field(
         default=None, description="One text for each entry of `questions`, with action 'answer'"
     )
+    args: Any = Field(
+        default=None, description="An object, with 'continue': make the one tool call with these arguments"
+    )
+    respond: Any = Field(
+        default=None,
+        description="A text, with 'continue': do not make the one tool call, and let this be its result",
+    )
+    message: Any = Field(default=None, description="A text, with 'cancel': the reason, for the agent")
     interrupt_id: Annotated[Any, WithJsonSchema(_SHOWN)] = Field(
         default=None,
         description="What the person was shown: the `interrupt_id` of the interrupt, or a list of those in "
