@@ -305,6 +305,7 @@ async def test_an_approval_is_described_as_the_operator_says(world: World) -> No
     said = await call(world, "send", to="bob\u202e", amount=5)
     [asked] = said.waiting(Approval)
     assert (asked.label, asked.description) == ("Send money", "Send 5 to bob\\u202e")
+    assert asked.note == asked.description
     edit = {asked.id: Answer("edit", args={"to": "eve", "amount": "many"})}
     with pytest.raises(BadAnswer, match="amount"):
         await world.answer(said.turn, edit)

@@ -41,6 +41,7 @@ async def test_each_call_that_must_be_reviewed_is_an_approval_with_its_decisions
     assert ask.decisions == ("respond",)
     assert (mail.label, mail.description) == ("Use a tool", 'Using tool: send_mail {"to":"bob"}')
     assert drop.description == 'Look twice — Using tool: drop_table {"name":"users"}'
+    assert drop.note == "Look twice"
     assert world.traces() == []
 
 

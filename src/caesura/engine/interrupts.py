@@ -82,6 +82,8 @@ def closings(run: Run) -> list[ev.InterruptClosed]:
 
 def _legible(item: Interrupt) -> Interrupt:
     """The interrupt with its texts cleaned: an operator's own tool may have put anything into them."""
+    if isinstance(item, Approval):
+        item = replace(item, note=shown.line(item.note))
     return replace(item, label=shown.line(item.label), description=shown.line(item.description))
 
 

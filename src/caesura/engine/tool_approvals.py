@@ -18,7 +18,7 @@ async def make(wish: Wish, tool_run: ToolRun, unknown: bool, changed: bool = Fal
     """The question whether to make this call. `unknown`: it may have taken effect already. `changed`: the
     file that it replaces is no longer what the person was shown."""
     language = wish.run.language
-    (label, description), args = await _described(wish)
+    (label, description, note), args = await _described(wish)
     if unknown:
         description = texts.unknown_outcome(description, language)
     if changed:
@@ -30,6 +30,7 @@ async def make(wish: Wish, tool_run: ToolRun, unknown: bool, changed: bool = Fal
         args=args,
         label=label,
         description=description,
+        note=note,
         unknown=unknown,
         file=await _file(wish, tool_run),
         changed=changed,

@@ -881,6 +881,11 @@ export interface components {
             /** Name */
             name: string | null;
             /**
+             * Note
+             * @description What the operator says about the call, if anything; on one line
+             */
+            note: string;
+            /**
              * Parent
              * @description The tool call under which a sub-agent asks
              */
@@ -1298,6 +1303,11 @@ export interface components {
             label: string;
             /** Name */
             name: string | null;
+            /**
+             * Note
+             * @description What the operator says about the call, if anything; on one line
+             */
+            note: string;
             /**
              * Parent
              * @description The tool call under which a sub-agent asks

@@ -57,7 +57,7 @@ def tool() -> Tool:
 async def ask_user(questions: Any) -> str:
     run = context.current()
     parsed = parse(questions)
-    label, description = describe({"questions": list(parsed)}, run.language)
+    label, description, _ = describe({"questions": list(parsed)}, run.language)
     args = {"questions": [interrupts.question_dict(question) for question in parsed]}
     item = Questions("", name="ask_user", args=args, label=label, description=description, questions=parsed)
     return result(parsed, run.ask(item))

@@ -31,10 +31,12 @@ class CheckFailed(Exception):
 
 
 class Description(NamedTuple):
-    """For people: what kind of thing is done (`执行命令`), and what exactly (`正在执行命令: npm install`)."""
+    """For people: what kind of thing is done (`执行命令`), and what exactly (`正在执行命令: npm install`).
+    `note` is what of it the operator has written."""
 
     label: str
     description: str
+    note: str = ""
 
 
 Describe = Callable[[Mapping[str, Any], Language], Description]

@@ -79,6 +79,7 @@ def interrupt(item: Interrupt) -> dict[str, Any]:
         "unknown": False,
         "file": None,
         "changed": False,
+        "note": "",
         "questions": [],
         "reason": "",
         "context": "",
@@ -99,9 +100,10 @@ def _file(file: File) -> dict[str, Any]:
 def _own(item: Interrupt) -> dict[str, Any]:
     """The members that only this kind has."""
     match item:
-        case Approval(name=name, args=args, unknown=unknown, file=file, changed=changed):
+        case Approval(name=name, args=args, unknown=unknown, file=file, changed=changed, note=note):
             shown = _file(file) if file is not None else None
-            return {"name": name, "args": args, "unknown": unknown, "file": shown, "changed": changed}
+            own = {"name": name, "args": args, "unknown": unknown, "file": shown}
+            return {**own, "changed": changed, "note": note}
         case Questions(name=name, args=args, questions=questions):
             listed = [interrupts.question_dict(question) for question in questions]
             return {"name": name, "args": args, "questions": listed}

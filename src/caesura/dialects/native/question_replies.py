@@ -55,6 +55,7 @@ class Interrupt(BaseModel):
     changed: bool = Field(
         description="It was approved, but the file had changed since it was shown: nothing was written"
     )
+    note: str = Field(description="What the operator says about the call, if anything; on one line")
     questions: list[Question]
     reason: str
     context: str = Field(

@@ -111,11 +111,12 @@ class Questions:
 
     async def _approval(self, review: Review, call_id: str | None) -> Approval:
         run = self._run
-        label, description = await self._aside(review.args, _described, review, run)
+        label, description, note = await self._aside(review.args, _described, review, run)
         return Approval(
             ids.interrupt(),
             tool_call_id=call_id,
             name=json_data.text(review.name),
+            note=note,
             args=await self._aside(review.args, json_data.clean, review.args),
             label=label,
             description=description,
@@ -134,8 +135,9 @@ class Questions:
 
 def _described(review: Review, run: Run) -> Description:
     """The operator's words, if there are any, and then exactly what would be done."""
-    label, exact = describe_any(review.name)(json_data.clean(review.args), run.language)
-    return Description(label, f"{review.description} — {exact}" if review.description else exact)
+    label, exact, _ = describe_any(review.name)(json_data.clean(review.args), run.language)
+    note = review.description
+    return Description(label, f"{note} — {exact}" if note else exact, note)
 
 
 def _open_calls(scope: Scope) -> list[dict[str, Any]]:

@@ -118,6 +118,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         {interrupt.changed ? <p className="plain warn">{say("fileChanged")}</p> : null}
         {interrupt.unknown ? <p className="plain warn">{say("unknownText")}</p> : null}
         <Plain interrupt={interrupt} />
+        {interrupt.note ? <p className="plain">{interrupt.note}</p> : null}
         <What interrupt={interrupt} />
         {can("edit") && !editable ? <p className="plain quiet">{say(can("respond") ? "tooHardToEditOrSay" : "tooHardToEdit")}</p> : null}
         <Refusal text={fault} />

@@ -36,6 +36,7 @@ const PLAIN: Interrupt = {
   decisions: ["approve", "edit", "reject", "respond"],
   file: null,
   changed: false,
+  note: "",
 };
 
 const QUESTIONS: Interrupt = {
@@ -112,6 +113,11 @@ describe("an approval", () => {
     expect(told({ ...write, file: { ...file, exists: true } })).toMatch("wants to replace a.txt");
     expect(told({ ...write, file: { ...file, exists: false } })).toMatch("wants to create a.txt");
     expect(told(write)).toMatch("wants to use write_file");
+  });
+
+  it("shows what the operator says about the call", () => {
+    show({ ...PLAIN, name: "refund", args: { amount: 5 }, note: "Repay 5 € to bob" });
+    expect([...document.querySelectorAll(".plain")].map((line) => line.textContent)).toContain("Repay 5 € to bob");
   });
 
   it("offers only the decisions that are allowed", async () => {

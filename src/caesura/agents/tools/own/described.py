@@ -31,7 +31,7 @@ def describer(name: str, mark: Mark, parameters: Iterable[str]) -> Describe:
     sentence = _sentence(mark, tuple(parameters))
 
     def describe(args: Mapping[str, Any], language: Language) -> Description:
-        label, description = usual(args, language)
+        label, description, _ = usual(args, language)
         label = mark.label or label
         if sentence is None:
             return Description(label, description)
@@ -42,7 +42,7 @@ def describer(name: str, mark: Mark, parameters: Iterable[str]) -> Describe:
         except BaseException:  # nothing is awaited here, so this is no cancellation and no end of the server
             logger.exception("the description of a call of %s failed", name)
             return Description(label, description)
-        return Description(label, own if own.strip() else description)
+        return Description(label, own, own) if own.strip() else Description(label, description)
 
     return describe
 
