@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from caesura.store import conversations
 from tests.api.reading import conversation
 from tests.api.server import Served
 from tests.api.test_write_approvals import CONTENT, Writing
@@ -110,7 +111,7 @@ def test_a_download_is_an_attachment_that_no_browser_shows(place: Place) -> None
 
 
 def test_a_folder_is_listed_page_by_page(place: Place) -> None:
-    place.folder.mkdir()
+    place.folder.mkdir(parents=True, exist_ok=True)
     names = [f"{number:03}" for number in range(7)]
     for name in names:
         (place.folder / name).touch()
@@ -150,7 +151,7 @@ def test_links_pipes_and_folders_are_not_opened_or_replaced(place: Place, tmp_pa
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_text("secret")
-    place.folder.mkdir()
+    place.folder.mkdir(parents=True, exist_ok=True)
     (place.folder / "link").symlink_to(outside / "secret")
     (place.folder / "up").symlink_to(outside)
     os.mkfifo(place.folder / "pipe")
@@ -271,6 +272,20 @@ def test_a_conversation_that_is_deleted_meanwhile_takes_its_upload_along(
     until(lambda: not place.folder.exists())
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_files_of_a_conversation_that_was_given_away_meanwhile_are_kept(
+    server: Served, place: Place, bob: httpx.Client, *, ends: bool
+) -> None:
+    place.put("kept", b"whole")
+    with begin_upload(server, place, "a", 1001) as connection:
+        server.call(server.database.write(conversations.give, place.id, "alice", "bob"))
+        if ends:
+            connection.sendall(b"x")
+            assert connection.recv(12) == b"HTTP/1.1 404"
+    until(lambda: place.names() == ["kept"])
+    assert bob.get(f"{place.url}/kept").content == b"whole"
+
+
 def test_a_download_is_of_one_file_though_it_is_replaced_meanwhile(place: Place, alice: httpx.Client) -> None:
     old, new = b"o" * 2 * MIB, b"n" * MIB
     place.put("a", old)
@@ -283,7 +298,7 @@ def test_a_download_is_of_one_file_though_it_is_replaced_meanwhile(place: Place,
 
 
 def test_a_file_that_is_cut_meanwhile_does_not_look_whole(place: Place, alice: httpx.Client) -> None:
-    place.folder.mkdir()
+    place.folder.mkdir(parents=True, exist_ok=True)
     with open(place.folder / "a", "wb") as file:
         file.truncate(100 * MIB)
     with alice.stream("GET", f"{place.url}/a") as response:

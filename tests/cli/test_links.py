@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from caesura.core.errors import StartupError
-from tests.api.reading import conversation
+from tests.api.reading import conversation, until
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
 from tests.login_service import AUDIENCE, ISSUER, shared, signed
@@ -47,7 +47,11 @@ def test_a_shared_key_and_a_claim_of_the_operators_choice(
         assert "somebody else is" in run("user", "link", "4711", "Mia@example.org").err
         assert run("user", "link", "nobody", "x").err == "caesura: user not found: nobody\n"
         assert "Mia@example.org" in run("user", "list").out
-        assert run("user", "unlink", "mia").code == 0
+        with server.client(None) as browser:
+            browser.post("/api/auth/session", headers=token).raise_for_status()
+            assert browser.get("/api/auth/session").json()["user_id"] == "mia"
+            assert run("user", "unlink", "mia").code == 0
+            until(lambda: browser.get("/api/auth/session").status_code == 401)
         assert come("Mia@example.org").json()["user_id"].startswith("mia-example.org-")
     monkeypatch.setenv("CAESURA_JWT_KEY", SECRET)
     with pytest.raises(StartupError, match="CAESURA_JWT_KEY must not be the secret"), Served(tmp_path):

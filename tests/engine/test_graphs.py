@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Connection, update
 
 from caesura.agents.shortages import shortage
@@ -110,6 +111,25 @@ graph.add_edge("tools", "speak")
 graph = graph.compile()
 """
 
+#: Returns the whole conversation with its reply.
+WHOLE = chain(
+    """
+    async def speak(state):
+        return {"messages": [*state["messages"], await model.ainvoke(state["messages"])]}
+    """,
+    "speak",
+)
+
+#: A graph whose node is another graph, with the same messages.
+TEAM = """
+team = StateGraph(MessagesState)
+team.add_node("pause", lambda state: {})
+team.add_node("worker", graph)
+team.add_edge(START, "pause")
+team.add_edge("pause", "worker")
+graph = team.compile()
+"""
+
 
 def graph(world: World, body: str, spec: str = "") -> None:
     preload("langchain_openai", "langgraph.prebuilt")
@@ -131,6 +151,33 @@ async def test_a_graph_streams_its_models_text_and_gets_the_history(world: World
     assert [(m.role, m.content, m.cut) for m in row.messages or ()] == [("assistant", "one two", False)]
     await world.say("second")
     assert world.desk.sent() == [("user", "first"), ("assistant", "one two"), ("user", "second")]
+
+
+@pytest.mark.parametrize(
+    "body", [WHOLE, SPEAK + TEAM, WHOLE + TEAM], ids=["whole", "team", "whole in a team"]
+)
+async def test_what_a_graph_returns_of_the_history_is_not_said_again(world: World, body: str) -> None:
+    graph(world, body)
+    world.desk.script(Say("one"), Say("two"), Say("one"), Say("four"))
+    for number, text in enumerate(("one", "two", "one", "four")):
+        said = await world.say(f"question {number % 3}")
+        assert (said.text, len(said.of(ev.ModelFinished))) == (text, 1)
+        row = await world.checked(said.turn)
+        assert [message.content for message in row.messages or ()] == [text]
+    assert [content for _, content in world.desk.sent()] == [
+        *("question 0", "one", "question 1", "two", "question 2", "one", "question 0")
+    ]
+
+
+async def test_results_of_tools_in_the_history_are_not_told_again(world: World) -> None:
+    graph(world, TOOLS + TEAM)
+    steps = (("a", "done"), ("b", "done again"))
+    for text, last in steps:
+        world.desk.script(Say("", [Call("jot", {"text": text})]), Say(last))
+        said = await world.say("jot it")
+        assert said.results() == [("jot", f"jotted {text}", "ok")]
+        assert said.text == last
+    assert world.traces() == ["jot a", "jot b"]
 
 
 async def test_a_graph_does_without_a_title_if_the_model_for_it_has_no_key(world: World) -> None:

@@ -85,6 +85,7 @@ class Files:
             )
             try:
                 await self._receive(user_id, upload, size, pieces)
+                await self._of(user_id, conversation_id)  # it may be somebody else's by now
                 item = await self._do(user_id, upload.finish)
             except BaseException:
                 await self._reading.run(self._dropped, user_id, conversation_id, upload)
@@ -131,11 +132,13 @@ class Files:
         self._disk.settle(user_id, self._workspaces.folder(conversation_id))
 
     async def _must_exist(self, user_id: str, conversation_id: str) -> None:
-        """If the conversation was deleted meanwhile, nothing of it may stay."""
+        """If the conversation was deleted meanwhile, nothing of it may stay. If it is somebody else's now,
+        everything stays."""
         try:
             await self._database.read(conversations.get, conversation_id, user_id)
         except NoConversation:
-            await self._workspaces.discard(conversation_id)
+            if not await self._database.read(conversations.exists, conversation_id):
+                await self._workspaces.discard(conversation_id)
             raise
 
     @asynccontextmanager

@@ -89,6 +89,12 @@ def get(connection: Connection, conversation_id: str, user_id: str) -> Conversat
     return _conversation(row)
 
 
+def exists(connection: Connection, conversation_id: str) -> bool:
+    """Whether anybody has this conversation."""
+    found = select(conversations.c.id).where(conversations.c.id == conversation_id)
+    return connection.execute(found).first() is not None
+
+
 def find(connection: Connection, conversation_id: str) -> Conversation:
     """The conversation without an access check: for the engine, which works for every owner."""
     row = connection.execute(_listed(conversations).where(conversations.c.id == conversation_id)).first()

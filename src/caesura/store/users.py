@@ -106,8 +106,11 @@ def vouched(connection: Connection, issuer: str, subject: str) -> User | None:
 
 
 def link(connection: Connection, user_id: str, issuer: str | None, subject: str | None) -> None:
-    """Let tokens of another service for this subject be this person; None for no such tokens."""
-    statement = update(users).where(users.c.id == user_id).values(issuer=issuer, subject=subject)
+    """Let tokens of another service for this subject be this person; None for no such tokens. If there
+    were such tokens before, all sessions and tickets end: they may be of somebody who is not this person."""
+    ended = case((users.c.subject.is_not(None), users.c.log_outs + 1), else_=users.c.log_outs)
+    values = {"issuer": issuer, "subject": subject, "log_outs": ended}
+    statement = update(users).where(users.c.id == user_id).values(values)
     try:
         with savepoint(connection):
             changed = connection.execute(statement).rowcount

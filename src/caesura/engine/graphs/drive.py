@@ -29,9 +29,8 @@ from caesura.engine.failures import StepLimit
 from caesura.engine.graphs import identity, own_calls, states
 from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.questions import Questions, waiting
-from caesura.engine.graphs.watcher import Watcher, drafts, refs, void
+from caesura.engine.graphs.watcher import Watcher, drafts, given, refs, void
 from caesura.engine.run import AnswersNeeded, Released, Run, Scope
-from caesura.models.langchain import to_langchain
 from caesura.store.graph_states import Kept
 
 _MODES: list[StreamMode] = ["messages", "updates"]
@@ -84,10 +83,10 @@ async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Int
     if run.cause != "start":
         _void_unknown(scope, state)
     questions, begun = Questions(scope), _step(state)
-    given = await _input(scope, message, state, questions)
+    into = await _input(scope, message, state, questions)
     try:
-        while given is not _NOTHING:
-            found = await _stream(scope, given, config)
+        while into is not _NOTHING:
+            found = await _stream(scope, into, config)
             asked = await questions.asked(item for item in found if not own_calls.is_own(item))
             if asked or calls.asked or not found:
                 return asked
@@ -96,7 +95,7 @@ async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Int
             if spent >= steps:
                 raise _too_long(scope, steps)
             config["recursion_limit"] = steps - spent
-            given = Command(resume=await questions.resumed(found))
+            into = Command(resume=await questions.resumed(found))
     except GraphDrained as error:
         raise Released from error
     except GraphRecursionError as error:
@@ -167,8 +166,8 @@ async def _input(scope: Scope, message: str, state: StateSnapshot | None, questi
 def _told(run: Run, known: set[str]) -> list[BaseMessage]:
     """The person's answer to a confirmation that the graph asked for in words and that it has not read: a
     graph that has ended begins again with it."""
-    given = list(zip(confirmations.trailing(run), reversed(confirmations.given(run)), strict=False))
-    named = [(f"answer-{item.interrupt.id}", message.content) for message, item in reversed(given)]
+    answered = list(zip(confirmations.trailing(run), reversed(confirmations.given(run)), strict=False))
+    named = [(f"answer-{item.interrupt.id}", message.content) for message, item in reversed(answered)]
     return [HumanMessage(text, id=name) for name, text in named if name not in known]
 
 
@@ -180,7 +179,7 @@ def _opening(scope: Scope, message: str) -> list[BaseMessage]:
     done = [item for item in fold.close(whole, run.transcript.running) if item.parent == scope.parent]
     before = run.history.messages if scope.parent is None else []
     said = [*before, *history.valid([Message("user", message), *done])]
-    return to_langchain(replace(item, kept=()) if item.kept else item for item in said)
+    return given(replace(item, kept=()) if item.kept else item for item in said)
 
 
 def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
@@ -192,13 +191,13 @@ def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
         scope.run.say(ev.TextVoided(call))
 
 
-async def _stream(scope: Scope, given: Any, config: Any) -> list[GraphInterrupt]:
+async def _stream(scope: Scope, into: Any, config: Any) -> list[GraphInterrupt]:
     """Run the graph, and return what it asks."""
     run, watcher, control = scope.run, Watcher(scope), RunControl()
     asked: dict[str, GraphInterrupt] = {}
     graph = scope.agent.graph
     stream: AsyncGenerator[Any, None] = graph.astream(
-        given,
+        into,
         config,
         context=identity.context(graph.context_schema, scope),
         stream_mode=_MODES,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +12,15 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from caesura.core import events as ev
 from caesura.core import json_data, outputs
+from caesura.core.messages import Message
 from caesura.engine.calls import REFUSED
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
+from caesura.models.langchain import to_langchain
 from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
+
+#: How the ids of messages begin that a graph is given.
+_GIVEN = "given-"
 
 
 @dataclass(slots=True)
@@ -77,6 +84,8 @@ class Watcher:
                 await self._run.record(ev.ModelFinished(heard.call, (), heard.usage))
 
     async def _settle(self, message: BaseMessage, node: str) -> None:
+        if (message.id or "").startswith(_GIVEN):
+            return
         if isinstance(message, AIMessage):
             await self._finish(message, node)
         elif isinstance(message, ToolMessage):
@@ -129,6 +138,22 @@ class Watcher:
         """A tool call as its event shows it."""
         shown = _bounded(call)
         return {**shown, "id": self._scope.call_id(shown["id"])}
+
+
+def given(messages: Iterable[Message]) -> list[BaseMessage]:
+    """Messages for a graph, with ids by which they are known when a graph's node returns them once more, as a
+    subgraph does. A message has the same id in each turn, so that a subgraph with messages of its own does
+    not get it twice."""
+    said, seen = list(messages), Counter[str]()
+    made = to_langchain(said)
+    for item, message in zip(said, made, strict=True):
+        told = json_data.dumps(
+            [item.role, item.content, item.tool_call_id, [c["id"] for c in item.tool_calls]]
+        )
+        name = hashlib.sha256(told).hexdigest()[:24]
+        seen[name] += 1
+        message.id = f"{_GIVEN}{name}-{seen[name]}"
+    return made
 
 
 def _usage(message: AIMessage) -> dict[str, int] | None:
