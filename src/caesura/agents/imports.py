@@ -21,8 +21,11 @@ from typing import Any
 from caesura.agents.faults import did_you_mean
 from caesura.core import installs
 
-WHERE = "name a module next to this file, or an installed package"
-_ONE_FILE = "the code of a tool is one file: put both into it, or install what they share as a package"
+WHERE = "name a module next to this file, or a package that is installed or in a folder of PYTHONPATH"
+_ONE_FILE = (
+    "code next to an agent is one file: put both into it, or make what they share a package that is installed"
+    " or in a folder that PYTHONPATH names"
+)
 _GENERATOR = "write: async def stream(self, messages, tools=()), and yield the pieces of the reply"
 #: Packages that an extra installs.
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
