@@ -291,7 +291,7 @@ def call_plainly(state):
 NODES = {"node": ToolNode(TOOLS), "plain": call_plainly}
 
 if "{how}" in ("agent", "reviewed", "nested"):
-    review = HumanInTheLoopMiddleware(interrupt_on={"pay": True})
+    review = HumanInTheLoopMiddleware(interrupt_on={"pay": True, "acharge": True})
     graph = create_agent(Scripted(), tools=TOOLS, middleware=[review] if "{how}" == "reviewed" else [])
     if "{how}" == "nested":
         outer = StateGraph(MessagesState)

@@ -213,6 +213,46 @@ async def test_a_call_that_the_middleware_had_approved_is_not_asked_about_again(
     await world.checked(said.turn)
 
 
+async def _lost_after_review(world: World) -> tuple[Turn, Said]:
+    """A reviewed call that was approved and then cut off, and what the person is asked about it."""
+    graph(world, "reviewed")
+    asked = await world.say(wants(("acharge", {"text": "x"})))
+    assert await world.answer(asked.turn, {asked.waiting(Approval)[0].id: YES})
+    said = await _after_loss(world, asked.turn)
+    (item,) = said.waiting(Approval)
+    assert item.unknown
+    return asked.turn, said
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "keys"),
+    [
+        (NO, "unknown", 1),
+        (Answer("respond", message="done"), "answered", 1),
+        (Answer("edit", args={"text": "less"}), "ok", 2),
+    ],
+)
+async def test_who_reviewed_a_call_is_asked_once_what_became_of_it(
+    hasty: World, answer: Answer, status: str, keys: int
+) -> None:
+    turn, said = await _lost_after_review(hasty)
+    hasty.agents.joinpath("go").touch()
+    said = await hasty.resume(said, answer)
+    assert said.finished, said.outcome
+    assert said.results()[-1][2] == status
+    assert len(hasty.traces()) == keys
+    await hasty.checked(turn)
+
+
+async def test_each_loss_of_a_reviewed_call_is_asked_about(hasty: World) -> None:
+    turn, said = await _lost_after_review(hasty)
+    assert await hasty.answer(turn, {said.waiting(Approval)[0].id: YES})
+    await until(lambda: len(hasty.traces()) == 2)
+    said = await _after_loss(hasty, turn)
+    assert said.waiting(Approval)[0].unknown
+    assert len(hasty.traces()) == 2
+
+
 async def test_a_command_is_no_result_of_a_marked_tool(world: World) -> None:
     graph(world)
     said = await world.say(wants(("command", {}), ("command_too", {})))

@@ -73,8 +73,8 @@ class Transcript:
     running: dict[str, ev.ToolStarted] = field(default_factory=dict)
     #: What each tool call that runs does now, if it tells.
     progress: dict[str, str] = field(default_factory=dict)
-    #: How often each tool call was started.
-    attempts: dict[str, int] = field(default_factory=dict)
+    #: The tool calls about whose unknown outcome a person was asked since they were last started.
+    doubted: set[str] = field(default_factory=set)
     pending: tuple[Interrupt, ...] = ()
     #: The ids of all interrupts, and of those asked before the person stopped the turn: approving one of
     #: those no longer counts.
@@ -135,7 +135,7 @@ class Transcript:
                 self._finish(call, event, at)
             case ev.ToolStarted():
                 self.running[event.id], self.started[event.id] = event, at
-                self.attempts[event.id] = self.attempts.get(event.id, 0) + 1
+                self.doubted.discard(event.id)
                 self.progress.pop(event.id, None)
             case ev.ToolProgress(id, text):
                 self.progress[id] = text
@@ -261,6 +261,8 @@ class Transcript:
                 # An operator's own graph tells of a call when its model asks for it.
                 self.running.pop(item.tool_call_id, None)
                 self.started.pop(item.tool_call_id, None)
+        asked = [item for item in new if isinstance(item, Approval) and item.unknown]
+        self.doubted.update(item.tool_call_id for item in asked if item.tool_call_id)
         self.pending, self.outcome = event.interrupts, event
         self.spent.clear()
         self.interrupt_ids.update(item.id for item in event.interrupts)

@@ -100,8 +100,7 @@ class _Call:
         decided = self._wish.approvals(unknown)
         if not decided or decided[-1][0].id in transcript.lapsed:
             return None
-        enough = not unknown or len(decided) >= transcript.attempts.get(self._wish.id, 0)
-        return decided[-1] if enough else None
+        return decided[-1] if not unknown or self._wish.id in transcript.doubted else None
 
     async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> Message:
         wish, record = self._wish, self._record

@@ -77,8 +77,8 @@ def test_any_input_is_accepted_or_explained_to_the_model(questions: Any) -> None
 
 
 def test_the_description_counts_the_questions() -> None:
-    assert describe({"questions": [1, 2, 3]}, "zh") == ("用户问答", "Agent 提出了 3 个问题")
-    assert describe({"questions": [1, 2, 3]}, "en") == ("Questions", "The agent asks 3 questions")
+    assert describe({"questions": [1, 2, 3]}, "zh")[:2] == ("用户问答", "Agent 提出了 3 个问题")
+    assert describe({"questions": [1, 2, 3]}, "en")[:2] == ("Questions", "The agent asks 3 questions")
     assert describe({"questions": [1]}, "en").description == "The agent asks 1 question"
     assert describe({}, "en").description == "The agent asks 1 question"
 

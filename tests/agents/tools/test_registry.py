@@ -94,8 +94,8 @@ def test_each_tool_says_whether_it_needs_approval(
 def test_calls_are_described_for_people(
     name: str, args: dict[str, str], chinese: tuple[str, str], english: tuple[str, str]
 ) -> None:
-    assert STANDARD.get(name).describe(args, "zh") == chinese
-    assert STANDARD.get(name).describe(args, "en") == english
+    assert STANDARD.get(name).describe(args, "zh")[:2] == chinese
+    assert STANDARD.get(name).describe(args, "en")[:2] == english
 
 
 def told(name: str, args: dict[str, object], language: Language = "en") -> str:
@@ -143,8 +143,11 @@ def test_a_truncated_description_begins_with_a_note() -> None:
 
 def test_any_tool_can_be_described_with_all_its_arguments() -> None:
     describe = describe_any("web_fetch")
-    assert describe({"url": "u", "n": 1}, "en") == ("Use a tool", 'Using tool: web_fetch {"url":"u","n":1}')
-    assert describe_any("now")({}, "zh") == ("使用工具", "正在使用工具: now")
+    assert describe({"url": "u", "n": 1}, "en")[:2] == (
+        "Use a tool",
+        'Using tool: web_fetch {"url":"u","n":1}',
+    )
+    assert describe_any("now")({}, "zh")[:2] == ("使用工具", "正在使用工具: now")
     assert describe({"url": "u\n\u202e"}, "en").description == (
         r'Using tool (14 characters): web_fetch {"url":"u\n\u202e"}'
     )
