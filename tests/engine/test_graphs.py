@@ -180,15 +180,21 @@ async def test_results_of_tools_in_the_history_are_not_told_again(world: World) 
     assert world.traces() == ["jot a", "jot b"]
 
 
-async def test_a_graph_does_without_a_title_if_the_model_for_it_has_no_key(world: World) -> None:
+async def test_the_first_words_are_the_title_if_the_model_for_it_has_no_key(world: World) -> None:
     graph(world, SPEAK, "model: {primary: anthropic:x}")
     found = shortage(world.catalog.get("tester"), "demo", world.environ)
     assert found is not None
     assert not found.fatal
-    assert str(found).endswith("set ANTHROPIC_API_KEY (until then its conversations get no titles)")
+    assert str(found).endswith(
+        "set ANTHROPIC_API_KEY (until then first words are the titles of its conversations)"
+    )
     world.desk.script(Say("one"))
     said = await world.say("first")
-    assert (said.finished is not None, said.text, said.of(ev.TitleChanged)) == (True, "one", [])
+    assert (said.finished is not None, said.text, [event.title for event in said.of(ev.TitleChanged)]) == (
+        True,
+        "one",
+        ["first"],
+    )
 
 
 async def test_a_turn_whose_log_cannot_be_read_keeps_no_checkpoints(world: World) -> None:

@@ -60,8 +60,8 @@ async def test_different_answers_reach_the_calls_that_they_are_about(world: Worl
     assert results["1-1"][0].endswith("sent to eve")
     assert results["1-2"] == ("sent to bob", "ok")
     assert "with reason: not today" in results["1-3"][0]
-    assert results["1-3"][1] == "error"
-    assert results["1-4"] == ("tomorrow", "ok")
+    assert results["1-3"][1] == results["1-5"][1] == "refused"
+    assert results["1-4"] == ("tomorrow", "answered")
     assert "User rejected the tool call for `send_mail`" in results["1-5"][0]
     assert {event.id: event.args for event in said.of(ev.ToolStarted)} == {
         "1-1": {"to": "eve", "copies": 2},

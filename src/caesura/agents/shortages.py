@@ -72,5 +72,5 @@ def _own(
     if not none_left:
         return Shortage(agent, reasons, "skipped until then: the agent's other models answer", False)
     if is_graph:
-        return Shortage(agent, reasons, "until then its conversations get no titles", False)
+        return Shortage(agent, reasons, "until then first words are the titles of its conversations", False)
     return Shortage(agent, reasons, "its turns fail until then: it has no other model", True)

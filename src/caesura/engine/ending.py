@@ -56,7 +56,7 @@ class Ending:
         titled = title is None or not _waits_for(title, run, outcome)
         if title is not None and titled:
             title.close()
-        if isinstance(outcome, ev.Failed):
+        if isinstance(outcome, ev.Failed) or not run.agent.models:
             await titles.name_plainly(run)
         at = time.time_ns() // 1_000_000
         messages = _messages(run.transcript, outcome, at)
@@ -70,7 +70,10 @@ class Ending:
         self._changes.tell_of(turn)
         if not isinstance(outcome, ev.Interrupted):
             transcript = run.transcript
-            cut = Cut(transcript.model, transcript.context_from) if transcript.model else None
+            known = (
+                transcript.model and not run.agent.foreign
+            )  # a graph decides itself what its model is shown
+            cut = Cut(transcript.model, transcript.context_from) if known else None
             self._history.extend(turn, run.history, messages, cut)
         if title is not None and not titled:
             await self._wait_for(title, run)

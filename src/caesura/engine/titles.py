@@ -147,7 +147,7 @@ class Title:
 
 async def name_plainly(run: Run) -> None:
     """Give a conversation without a title the first words of its message. A model that failed has made none,
-    and conversations without titles cannot be told apart."""
+    a graph may have no model for it, and conversations without titles cannot be told apart."""
     title = titles.clean(run.turn.content)
     if title is None or run.turn.titled or run.turn.ordinal > TRIES:
         return

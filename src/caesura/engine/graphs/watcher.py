@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from caesura.core import events as ev
 from caesura.core import json_data, outputs
+from caesura.core.interrupts import Approval
 from caesura.core.messages import Message
 from caesura.engine.calls import REFUSED
 from caesura.engine.run import Scope
@@ -65,11 +66,13 @@ class Watcher:
         ref = chunk.id or ""
         if not ref or ref in self._finished:
             return
-        node, task = str(about.get("langgraph_node", "")), str(about.get("langgraph_checkpoint_ns", ""))
+        told = ("langgraph_node", "langgraph_checkpoint_ns", "ls_model_name")
+        node, task, model = (str(about.get(name) or "") for name in told)
         if reasoning := reasoning_of(chunk):
-            self._run.say(ev.ReasoningDelta(self._call(ref, node, task), reasoning.replace("\0", "")))
+            call = self._call(ref, node, task, model)
+            self._run.say(ev.ReasoningDelta(call, reasoning.replace("\0", "")))
         if text := text_of(chunk):
-            self._run.say(ev.TextDelta(self._call(ref, node, task), text.replace("\0", "")))
+            self._run.say(ev.TextDelta(self._call(ref, node, task, model), text.replace("\0", "")))
         if ref in self._open:
             self._open[ref].usage = _usage(chunk) or self._open[ref].usage
 
@@ -97,9 +100,24 @@ class Watcher:
         self._results.add(call_id)
         text = outputs.bounded(str(message.text), self._run.limits.tool_output)
         text = self._run.holding.keep(call_id, text)
-        status: ev.ToolStatus = "error" if message.status == "error" else "ok"
         agent, parent = self._scope.agent.name, self._scope.parent
-        await self._run.record(ev.ToolFinished(call_id, message.name or "", text, status, agent, parent))
+        await self._run.record(
+            ev.ToolFinished(call_id, message.name or "", text, self._status(message, call_id), agent, parent)
+        )
+
+    def _status(self, message: ToolMessage, call_id: str) -> ev.ToolStatus:
+        """What came of the call: what a person has decided about it or, if it was made, how it went."""
+        decided = [
+            item.answer.decision
+            for item in self._run.interrupts
+            if item.answer is not None
+            and isinstance(item.interrupt, Approval)
+            and item.interrupt.tool_call_id == call_id
+            and item.interrupt.id not in self._run.transcript.ids_before_retry
+        ]
+        if decided and decided[-1] in ("reject", "respond"):
+            return "refused" if decided[-1] == "reject" else "answered"
+        return "error" if message.status == "error" else "ok"
 
     def _is_journalled(self, call_id: str) -> bool:
         """Whether the journal tells of this call. A message with calls may come after they are made: a
@@ -111,7 +129,7 @@ class Watcher:
         if ref and ref in self._finished:
             return
         heard = ref in self._open
-        call = self._call(ref, node)
+        call = self._call(ref, node, model=str(message.response_metadata.get("model_name") or ""))
         if not heard and (text := text_of(message)):
             self._run.say(ev.TextDelta(call, text.replace("\0", "")))
         self._open.pop(ref, None)
@@ -125,13 +143,13 @@ class Watcher:
                 continue  # it was made before its message came
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], agent, parent))
 
-    def _call(self, ref: str, node: str, task: str = "") -> int:
+    def _call(self, ref: str, node: str, task: str = "", model: str = "") -> int:
         if ref not in self._open:
             agent, parent = self._scope.agent.name, self._scope.parent
             if parent is not None:
                 self._run.check_steps()  # the steps of the turn, which its agent and all sub-agents share
             self._open[ref] = _Heard(self._run.next_call(), node, task)
-            self._run.say(ev.ModelStarted(self._open[ref].call, agent, node, parent, ref))
+            self._run.say(ev.ModelStarted(self._open[ref].call, agent, model, parent, ref))
         return self._open[ref].call
 
     def _shown(self, call: dict[str, Any]) -> dict[str, Any]:
