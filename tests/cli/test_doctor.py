@@ -12,6 +12,7 @@ from caesura.agents.tools.sandbox import Sandbox
 from tests import agent_files
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
+from tests.login_service import AUDIENCE, ISSUER, ed, public
 from tests.programs import needs
 from tests.servers.server import free_port
 
@@ -77,6 +78,23 @@ def test_a_fault_is_reported_with_its_remedy(run: Run, arguments: tuple[str, ...
     assert ran.code == 1
     (fault,) = [line for line in ran.out.splitlines() if line.startswith("fault") and told in line]
     assert fault
+
+
+def test_the_keys_of_another_service_are_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "keys.json"
+    settings = {"ISSUER": ISSUER, "AUDIENCE": AUDIENCE, "JWKS": str(path)}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"CAESURA_JWT_{name}", value)
+    ran = run("doctor")
+    assert (ran.code, "fault  tokens" in ran.out, "correct CAESURA_JWT_JWKS" in ran.out) == (1, True, True)
+    path.write_bytes(public(ed("one")))
+    assert f"ok     tokens     of {ISSUER}, 1 key\n" in run("doctor").out
+    monkeypatch.setenv("CAESURA_JWT_ALGORITHMS", "RS256")
+    assert "has no key for RS256" in run("doctor").out
+    monkeypatch.setenv("CAESURA_JWT_JWKS", f"http://127.0.0.1:{free_port()}/keys")
+    assert "ConnectError" in run("doctor").out
 
 
 def test_an_unreachable_postgresql_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,7 @@ def test_nobody_gets_in_as_a_disabled_person(
         assert run("token", "alice").err.startswith("caesura: alice is disabled: ")
         run("user", "passwd", "alice", stdin="another password")
         assert not logs_in(client, "another password")
-        assert "can log in again" in run("user", "enable", "alice").out
+        assert "can come in as before" in run("user", "enable", "alice").out
         assert run("user", "enable", "alice").out == "alice was not disabled\n"
         assert me(client, token) == 401
         assert logs_in(client, "another password")

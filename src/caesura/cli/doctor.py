@@ -16,6 +16,7 @@ from caesura.cli.files import is_there, obstacle
 from caesura.core import shown
 from caesura.core.addresses import is_loopback
 from caesura.core.errors import NotFound, StartupError
+from caesura.core.issuers import Issuer
 from caesura.settings import Settings, as_given, secret_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ async def _findings(flags: Mapping[str, Any], call: bool, agent: str | None) -> 
     if settings.registers == "open" and (settings.trusted_proxies or not is_loopback(settings.host)):
         yield Finding("note", "register", "open to whoever reaches the server (CAESURA_REGISTRATION)")
     yield _secret(settings)
+    if settings.issuer is not None:
+        yield await _issuer(settings.issuer)
     yield await aside.run(_database, settings)
     catalog = _catalog(settings)
     if settings.redis_url is not None:
@@ -114,6 +117,24 @@ def _secret(settings: Settings) -> Finding:
     if reason := obstacle(path):
         return Finding("fault", "secret", f"{path} cannot be made: {reason}")
     return Finding("ok", "secret", _would_make(path))
+
+
+async def _issuer(issuer: Issuer) -> Finding:
+    """Whether the keys can be read with which tokens of another service are checked."""
+    from caesura.http.jwks import Unreadable, reader
+
+    if issuer.jwks is None:
+        return Finding("ok", "tokens", f"of {issuer.name}, with a shared key")
+    try:
+        count = len(await reader(issuer.jwks, issuer.algorithms)())
+    except Unreadable as error:
+        return Finding("fault", "tokens", f"{error}: correct CAESURA_JWT_JWKS, or start what serves it")
+    if not count:
+        algorithms = ", ".join(issuer.algorithms)
+        return Finding(
+            "fault", "tokens", f"{issuer.jwks} has no key for {algorithms} (CAESURA_JWT_ALGORITHMS)"
+        )
+    return Finding("ok", "tokens", f"of {issuer.name}, {count} key{'' if count == 1 else 's'}")
 
 
 def _database(settings: Settings) -> Finding:

@@ -58,7 +58,7 @@ def disable(name: str, **flags: str | None) -> None:
 
 def enable(name: str, **flags: str | None) -> None:
     if _with_people(_existing(flags), lambda people: people.enable(name)):
-        print(f"{name} can log in again, with the password and the conversations from before")
+        print(f"{name} can come in as before, and has the conversations from before")
     else:
         print(f"{name} was not disabled")
 

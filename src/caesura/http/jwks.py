@@ -55,8 +55,7 @@ class Key(NamedTuple):
 class KeySet:
     def __init__(self, place: str, algorithms: Sequence[str], spawn: Spawn, *, pause: float = _PAUSE) -> None:
         """`place` is a URL, or the path of a file."""
-        self._aside = Aside("caesura-keys")
-        self._source = _remote(place, self._aside) if "://" in place else _file(Path(place), self._aside)
+        self._fetch = reader(place, algorithms)
         self._algorithms, self._spawn, self._pause = algorithms, spawn, pause
         self._keys: list[Key] = []
         self._loading: asyncio.Task[None] | None = None
@@ -90,8 +89,7 @@ class KeySet:
     async def read(self) -> int:
         """Read the set now. Returns how many keys it has for the algorithms. Raises `Unreadable`."""
         self._tried_at = time.monotonic()
-        data = await self._source()
-        self._replace(await self._aside.run(_keys, data, self._algorithms))
+        self._replace(await self._fetch())
         self._read_at = time.monotonic()
         return len(self._keys)
 
@@ -128,6 +126,17 @@ class KeySet:
                 logger.warning("the keys of CAESURA_JWT_JWKS can be read again")
         finally:
             self._loading = None
+
+
+def reader(place: str, algorithms: Sequence[str]) -> Callable[[], Awaitable[list[Key]]]:
+    """Reads the set at this place, a URL or the path of a file. Raises `Unreadable`."""
+    aside = Aside("caesura-keys")
+    source = _remote(place, aside) if "://" in place else _file(Path(place), aside)
+
+    async def read() -> list[Key]:
+        return await aside.run(_keys, await source(), algorithms)
+
+    return read
 
 
 def _file(path: Path, aside: Aside) -> Source:

@@ -92,8 +92,10 @@ class Vouchers:
             header, claims, signature = signed.parts(token)
         except signed.Unsigned as error:
             raise Unauthenticated("the token is not valid") from error
-        if claims.get("iss") != self._issuer.name:  # cheap, and says most: it is checked before the signature
+        if claims.get("iss") == issuers.OWN:  # one of ours, which was refused before
             raise Unauthenticated("the token is not valid")
+        if claims.get("iss") != self._issuer.name:  # cheap, and says most: it is checked before the signature
+            _refuse("its issuer is not the one that is set")
         algorithm, id = header.get("alg"), header.get("kid")
         if algorithm not in self._issuer.algorithms or "crit" in header or not isinstance(id, str | None):
             _refuse("its header is not accepted")
