@@ -18,7 +18,8 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import interrupt
 """
 
-#: A model that makes the calls which a message lists as JSON, and then repeats their results.
+#: A model that makes the calls which a message lists as JSON, and then repeats their results. A message may
+#: also have the calls of several `replies`, with their ids.
 _SCRIPTED = """
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
@@ -35,7 +36,12 @@ class Scripted(BaseChatModel):
 
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
         last = messages[-1]
-        if last.type == "human" and last.text.startswith("["):
+        asked = next(m for m in reversed(messages) if m.type == "human")
+        replies = json.loads(asked.text)["replies"] if asked.text.startswith("{") else []
+        done = len([m for m in messages[messages.index(asked) :] if m.type == "ai"])
+        if done < len(replies):
+            reply = AIMessage("", tool_calls=replies[done])
+        elif last.type == "human" and last.text.startswith("["):
             wanted = enumerate(json.loads(last.text), 1)
             calls = [
                 {"id": f"{len(messages)}-{n}", "name": name, "args": args} for n, (name, args) in wanted
@@ -218,6 +224,13 @@ def pay(text: str) -> str:
     return "paid " + text
 
 
+@caesura.tool
+def bill(text: str) -> str:
+    "Bill."
+    leave("bill " + text)
+    return "billed " + text
+
+
 @caesura.tool(permission="auto")
 def refund(ctx: caesura.Context) -> str:
     "Refund."
@@ -264,7 +277,7 @@ class Counter:
 
 
 TOOLS = [Counter(40).count, command, command_too, look, alook, told, atold]
-TOOLS += [charge, acharge, mail, amail, pay, refund, fail, seen]
+TOOLS += [charge, acharge, mail, amail, pay, bill, refund, fail, seen]
 BY_NAME = {item.name: item for item in ToolNode(TOOLS).tools_by_name.values()}
 WITH_ID = "{how}" == "direct"
 

@@ -253,6 +253,45 @@ async def test_each_loss_of_a_reviewed_call_is_asked_about(hasty: World) -> None
     assert len(hasty.traces()) == 2
 
 
+async def test_a_decision_is_not_about_another_call_with_the_same_id(world: World) -> None:
+    graph(world, "reviewed")
+    reply = (
+        {"id": "c1", "name": "pay", "args": {"text": "5"}},
+        {"id": "c1", "name": "bill", "args": {"text": "9"}},
+    )
+    said = await world.say(json.dumps({"replies": [reply[:1], reply[1:]]}))
+    (item,) = said.waiting(Approval)
+    assert (item.name, item.args) == ("pay", {"text": "5"})
+    said = await world.resume(said, YES)
+    (item,) = said.waiting(Approval)
+    assert (item.name, item.args) == ("bill", {"text": "9"})
+    assert world.traces() == ["pay 5"]
+    said = await world.resume(said, NO)
+    assert said.finished, said.outcome
+    assert world.traces() == ["pay 5"]
+
+
+async def test_two_calls_of_one_reply_with_the_same_id_are_each_asked_about(world: World) -> None:
+    graph(world, "node")
+    calls = [{"id": "c1", "name": "pay", "args": {"text": text}} for text in ("5", "9000")]
+    said = await world.say(json.dumps({"replies": [calls]}))
+    asked = {item.args["text"]: item.id for item in said.waiting(Approval)}
+    assert set(asked) == {"5", "9000"}
+    assert await world.answer(said.turn, {asked["5"]: YES, asked["9000"]: NO})
+    said = await world.segment(said.turn)
+    assert said.finished, said.outcome
+    assert world.traces() == ["pay 5"]
+
+
+async def test_many_calls_in_one_reply_are_refused_soon(world: World) -> None:
+    graph(world, "reviewed")
+    calls = [
+        {"id": f"c{n}", "name": "look" if n < 1000 else "pay", "args": {"text": "x"}} for n in range(2000)
+    ]
+    said = await world.say(json.dumps({"replies": [calls]}))
+    assert "1000 decisions at once" in str(said.outcome)
+
+
 async def test_a_command_is_no_result_of_a_marked_tool(world: World) -> None:
     graph(world)
     said = await world.say(wants(("command", {}), ("command_too", {})))

@@ -105,13 +105,18 @@ def _without_content(item: Interrupt) -> Interrupt:
     return replace(item, file=replace(item.file, content=None))
 
 
+def check_count(run: Run, count: int) -> None:
+    """`QuestionLimit` if a person would have to decide about too many things at once."""
+    if count > run.limits.questions:
+        raise QuestionLimit(
+            f"the agent asked for {count} decisions at once, and {run.limits.questions} may be"
+        )
+
+
 def _fitting(run: Run, found: Mapping[str, Interrupt]) -> Mapping[str, Interrupt]:
     """The interrupts, without the contents of files if they are too large with them. `QuestionLimit` if there
     are too many of them or they are still too large."""
-    if len(found) > run.limits.questions:
-        raise QuestionLimit(
-            f"the agent asked for {len(found)} decisions at once, and {run.limits.questions} may be"
-        )
+    check_count(run, len(found))
     if _size(found.values()) <= run.limits.question_bytes:
         return found
     light = {graph_id: _without_content(item) for graph_id, item in found.items()}

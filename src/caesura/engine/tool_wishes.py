@@ -28,11 +28,11 @@ class Wish:
         return self.found
 
     def approvals(self, unknown: bool = False) -> list[tuple[Approval, Answer]]:
-        """What a person has decided about this call."""
+        """What a person has decided about this call. A model may use its id for a call of another tool."""
         return [
             (item, answer)
             for item, answer in self.answered()
-            if isinstance(item, Approval) and item.unknown == unknown
+            if isinstance(item, Approval) and item.unknown == unknown and item.name == self.name
         ]
 
     def answered(self) -> list[tuple[Interrupt, Answer]]:

@@ -30,7 +30,7 @@ from caesura.agents.tools.own.declared import Declared
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.tool import Action, Tool
 from caesura.core import json_data
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.messages import Message
 from caesura.engine import tool_calls
 from caesura.engine.run import AnswersNeeded, Scope
@@ -98,6 +98,8 @@ class OwnCalls:
         self._scope, self._run, self._group = scope, scope.run, group
         self._loop = asyncio.get_running_loop()
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
+        #: The tool and the arguments of each task, by the id of its call.
+        self._made: dict[str, tuple[str, Any]] = {}
         self._numbers: Counter[str] = Counter()
         self._threads = scope.agent.threads or OwnThreads()
         #: The tools that were called, by the ids of the objects that are marked.
@@ -139,17 +141,41 @@ class OwnCalls:
         LangGraph retries its node."""
         tool = self._tool(begun, target, given)
         args = begun.args if begun.args is not None else to_jsonable_python(dict(given), fallback=str)
-        given_id = self._scope.call_id(begun.id) if begun.id else ""
-        call_id = given_id if 0 < len(given_id) <= _LONGEST_ID else self._named(begun, tool, args)
+        call_id = self._call_id(begun, tool, args)
         task = self._tasks.get(call_id)
         if task is not None and task.cancelled():
             self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None)
             task = None
         if task is None:
             self._run.journalled.add(call_id)
+            self._made[call_id] = tool.name, json_data.clean(args)
             wanted = {"id": call_id, "name": tool.name, "args": args}
             task = self._tasks[call_id] = self._group.create_task(self._outcome(tool, wanted))
         return task
+
+    def _call_id(self, begun: Begun, tool: Tool, args: dict[str, Any]) -> str:
+        """The id that the model has given to the call, unless it is the id of another call already: whatever
+        is known of that one, a decision above all, is not about this one."""
+        given = self._scope.call_id(begun.id) if begun.id else ""
+        if not 0 < len(given) <= _LONGEST_ID:
+            return self._named(begun, tool, args)
+        known, wanted = self._known(given), json_data.clean(args)
+        same = not known or any(name == tool.name and _fits(wanted, of, tool) for name, of in known)
+        return given if same else self._named(begun, tool, args)
+
+    def _known(self, call_id: str) -> list[tuple[str, Any]]:
+        """The tools and arguments that are known of the call with this id: what the journal has, what a
+        person was shown, and what they have made of it."""
+        found = [self._made[call_id]] if call_id in self._made else []
+        if (noted := self._run.journal.get(call_id)) is not None:
+            found.append((noted.name, noted.args))
+        for item in self._run.interrupts:
+            asked = item.interrupt
+            if isinstance(asked, Approval) and asked.tool_call_id == call_id:
+                found.append((asked.name, asked.args))
+                if item.answer is not None and item.answer.args is not None:
+                    found.append((asked.name, item.answer.args))
+        return found
 
     def _tool(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Tool:
         key = id(getattr(target, "__func__", target)), id(getattr(target, "__self__", None))
@@ -206,6 +232,13 @@ class OwnCalls:
             status = "success" if fine else "error"
             told = ToolMessage(told, tool_call_id=begun.id, name=outcome.name, status=status)
         return (told, None) if getattr(target, "response_format", "") == "content_and_artifact" else told
+
+
+def _fits(wanted: Mapping[str, Any], known: Mapping[str, Any], tool: Tool) -> bool:
+    """Whether these are the same arguments, except for defaults that were filled in."""
+    return all(name in known and known[name] == value for name, value in wanted.items()) and all(
+        name in wanted or name in tool.defaults for name in known
+    )
 
 
 def is_own(item: GraphInterruption) -> bool:

@@ -3,6 +3,7 @@ on."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, assert_never
 
@@ -14,7 +15,7 @@ from caesura.core import events as ev
 from caesura.core import ids, json_data
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, GraphRequest, Interrupt
-from caesura.engine import texts
+from caesura.engine import interrupts, texts
 from caesura.engine.graphs import reviews
 from caesura.engine.graphs.reviews import Review
 from caesura.engine.run import Run, Scope
@@ -44,6 +45,7 @@ class Questions:
             if not found:
                 asked[item.id] = await self._request(item.value)
             given = {} if item.id in self._resumed else await self._given(found)
+            interrupts.check_count(self._run, len(asked) + len(found.keys() - given.keys()))
             for graph_id, review in found.items():
                 named = review.tool_call_id
                 call_id = self._scope.call_id(named) if named else _matching(calls, review)
@@ -140,25 +142,30 @@ def _described(review: Review, run: Run) -> Description:
     return Description(label, f"{note} — {exact}" if note else exact, note)
 
 
-def _open_calls(scope: Scope) -> list[dict[str, Any]]:
-    """The tool calls of the graph's last message that has some, without those that have ended."""
-    ended = _ended(scope.run)
+def _open_calls(scope: Scope) -> dict[str, list[dict[str, Any]]]:
+    """The tool calls of the graph's last message that has some, without those that have ended: by the name of
+    the tool, the first one last."""
+    ended, found = _ended(scope.run), defaultdict(list)
     for message in reversed(scope.run.transcript.finished):
         if message.tool_calls and message.parent == scope.parent:
-            return [call for call in message.tool_calls if call["id"] not in ended]
-    return []
+            for call in reversed(message.tool_calls):
+                if call["id"] not in ended:
+                    found[call["name"]].append(call)
+            break
+    return found
 
 
 def _ended(run: Run) -> set[str | None]:
     return {message.tool_call_id for message in run.transcript.finished if message.role == "tool"}
 
 
-def _matching(calls: list[dict[str, Any]], review: Review) -> str | None:
-    """The id of the call that is reviewed. A call is taken once."""
-    args = json_data.clean(review.args)
-    for place, call in enumerate(calls):
-        if call["name"] == review.name and call["args"] == args:
-            found: str = calls.pop(place)["id"]
+def _matching(calls: Mapping[str, list[dict[str, Any]]], review: Review) -> str | None:
+    """The id of the call that is reviewed. A call is taken once. Calls are reviewed in their order, so the
+    next one of the tool fits at once."""
+    args, left = json_data.clean(review.args), calls.get(review.name, [])
+    for place in reversed(range(len(left))):
+        if left[place]["args"] == args:
+            found: str = left.pop(place)["id"]
             return found
     return None
 
