@@ -188,6 +188,14 @@ def test_paths_that_name_no_file_are_refused(server: Served, place: Place, path:
     assert not place.folder.exists()
 
 
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_a_path_that_is_not_utf_8_names_nothing(place: Place, alice: httpx.Client, method: str) -> None:
+    place.put("\ufffd", b"x")
+    refused = alice.request(method, f"{place.url}/%ff", content=b"y")
+    assert code(refused) == (400, "bad_input")
+    assert place.get("\ufffd").content == b"x"
+
+
 def test_files_of_somebody_else_are_not_found(place: Place, bob: httpx.Client, nobody: httpx.Client) -> None:
     place.put("a", b"mine")
     for path in ("", "/a"):

@@ -109,6 +109,18 @@ def test_nothing_is_removed_that_was_not_chosen(server: Served, run: Run) -> Non
     assert "cannot be removed" in run("user", "remove", "local", "--yes").err
 
 
+def test_nothing_is_given_to_somebody_who_is_disabled(server: Served, run: Run) -> None:
+    """They may be about to be removed."""
+    for name in ("giver", "heir"):
+        with server.client(name) as client:
+            kept = conversation(client) if name == "giver" else ""
+    run("user", "disable", "heir")
+    ran = run("user", "remove", "giver", "--conversations", "give=heir", "--yes")
+    assert (ran.code, "heir is disabled" in ran.err) == (1, True)
+    with server.client("giver") as client:
+        assert kept in client.get("/api/v2/conversations").text
+
+
 def test_at_a_terminal_the_operator_is_asked(tmp_path: Path) -> None:
     arguments = ["user", "remove", "bob", "--conversations", "delete"]
     with Terminals() as terminals, Served(tmp_path) as server, server.client("bob") as bob:

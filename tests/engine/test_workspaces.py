@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from caesura.agents.tools.unfinished import UNFINISHED
+from caesura.agents.tools.unfinished import UNFINISHED, Unfinished
 from caesura.engine.workspaces import Workspaces
 
 
@@ -229,14 +229,19 @@ async def test_another_database_leaves_the_workspaces_alone(
     assert left(root) == []
 
 
-async def test_old_unfinished_files_are_swept_up(root: Path) -> None:
+async def test_unfinished_files_that_nobody_writes_are_swept_up(root: Path) -> None:
     fill(root / "a")
-    old, young = root / "a" / f"{UNFINISHED}1", root / "a" / f"{UNFINISHED}2"
-    for path in (old, young):
-        path.write_text("x")
-    os.utime(old, (0, 0))
+    (root / "a" / f"{UNFINISHED}1").write_text("its writer is gone")
+    folder = os.open(root / "a", os.O_RDONLY)
+    written = Unfinished(folder)
     await sweep(root, {"a"})
-    assert sorted(os.listdir(root / "a")) == [young.name, "folder"]
+    assert len(os.listdir(root / "a")) == 2
+    (name,) = (root / "a").glob(f"{UNFINISHED}*")
+    os.utime(name, (0, 0))
+    await sweep(root, {"a"})
+    assert os.listdir(root / "a") == ["folder"], "it is much too old"
+    written.close()
+    os.close(folder)
 
 
 async def test_an_entry_that_cannot_be_removed_does_not_stop_the_others(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from caesura.agents.aside import Aside
-from caesura.agents.tools.unfinished import UNFINISHED
+from caesura.agents.tools.unfinished import UNFINISHED, remove_abandoned
 from caesura.core import ids
 
 logger = logging.getLogger(__name__)
@@ -218,17 +218,19 @@ class Workspaces:
             with suppress(OSError):
                 folder = os.open(self._root / name, _FOLDER)
                 try:
-                    _remove_older(folder, oldest)
+                    _remove_abandoned(folder, oldest)
                 finally:
                     os.close(folder)
 
 
-def _remove_older(folder: int, oldest: float) -> None:
+def _remove_abandoned(folder: int, oldest: float) -> None:
+    """Remove unfinished files that nobody writes, and those that are older than `oldest` in any case."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(UNFINISHED) and entry.is_file(follow_symlinks=False):
                 with suppress(OSError):
-                    if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                    removed = remove_abandoned(entry.name, folder)
+                    if not removed and entry.stat(follow_symlinks=False).st_mtime < oldest:
                         os.unlink(entry.name, dir_fd=folder)
 
 

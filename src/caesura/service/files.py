@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from caesura.agents.aside import Aside
@@ -81,7 +82,7 @@ class Files:
             await self._disk.share.know(user_id)
             folder = self._workspaces.folder(conversation_id)
             upload = await self._do(
-                user_id, files.begin, path, size, lambda: self._disk.claim(user_id, folder, size)
+                user_id, files.begin, path, size, partial(self._disk.claim, user_id, folder, size)
             )
             try:
                 await self._receive(user_id, upload, size, pieces)

@@ -48,7 +48,7 @@ class Removal:
                 if heir is None:
                     await self._database.write(conversations.remove, conversation_id, user_id)
                 else:
-                    await self._database.write(conversations.give, conversation_id, user_id, heir)
+                    await self._database.write(_give, conversation_id, user_id, heir)
             try:
                 return await self._database.write(users.remove, user_id)
             except Conflict:
@@ -58,8 +58,7 @@ class Removal:
     async def _check(self, user_id: str, heir: str) -> None:
         if heir == user_id:
             raise BadInput(f"{user_id} cannot get their own conversations")
-        if await self._database.read(users.get, heir) is None:
-            raise NotFound(f"user not found: {heir}")
+        await self._database.read(_check_heir, heir)
 
 
 def _belongings(connection: Connection, user_id: str) -> Belongings:
@@ -67,3 +66,17 @@ def _belongings(connection: Connection, user_id: str) -> Belongings:
     if user is None:
         raise NotFound(f"user not found: {user_id}")
     return Belongings(user.conversation_count, turns.count_live(connection, user_id))
+
+
+def _give(connection: Connection, conversation_id: str, user_id: str, heir: str) -> None:
+    conversations.give(connection, conversation_id, user_id, heir)
+    _check_heir(connection, heir)
+
+
+def _check_heir(connection: Connection, heir: str) -> None:
+    """Refuse somebody who is disabled: they may be about to be removed, with all that they have."""
+    user = users.get(connection, heir)
+    if user is None:
+        raise NotFound(f"user not found: {heir}")
+    if user.disabled:
+        raise Conflict(f"{heir} is disabled: `caesura user enable {heir}` first, or name somebody else")

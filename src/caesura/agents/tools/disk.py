@@ -18,8 +18,9 @@ class Disk:
         #: A person's file work is done one after the other.
         self.threads = Threads("caesura-files", 8, _BUSY)
 
-    def claim(self, person: str, workspace: Path, count: int) -> None:
-        """Take room for a file that the person adds. `share.know` must have been called."""
+    def claim(self, person: str, workspace: Path, count: int, folders: int) -> None:
+        """Take room for a file of `count` bytes that the person adds, and for the new folders around it.
+        `share.know` must have been called."""
 
         def take(size: Size) -> str | None:
             if self.share.take(person, workspace, size) is not None:
@@ -29,7 +30,7 @@ class Disk:
                 )
             return None
 
-        if fault := self.meter.fault(workspace, count, take):
+        if fault := self.meter.fault(workspace, count, take, folders):
             raise TooLarge(fault)
 
     def settle(self, person: str, workspace: Path) -> None:

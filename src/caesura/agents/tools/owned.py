@@ -80,13 +80,13 @@ class OwnedFiles(Workspace):
                 os.close(file)
                 raise
 
-    def begin(self, path: str, size: int, claim: Callable[[], None]) -> Upload:
-        """Begin to write a file of `size` bytes, for which `claim` takes room."""
+    def begin(self, path: str, size: int, claim: Callable[[int], None]) -> Upload:
+        """Begin to write a file of `size` bytes. `claim` takes room for it and for this many new folders."""
         *folders, name = file_parts(path)
         with self._rooted(path) as root:
             with suppress(FileNotFoundError), self._opened(root, folders, _FOLDER) as folder:
                 mode_of(folder, name, path)  # raises if something else has this name
-            claim()
+            claim(self._missing(root, folders))
             return Upload(self, path, Unfinished(root, size))
 
     def finish(self, path: str, unfinished: Unfinished) -> Item:

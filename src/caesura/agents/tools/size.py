@@ -59,16 +59,18 @@ class Meter:
         self.quota = quota or Quota()
         self._found: dict[Path, tuple[Size, float]] = {}
 
-    def fault(self, root: Path, count: int, take: Take = lambda size: None) -> str | None:
-        """Why a file of `count` bytes may not be added; None when it may. `take` is called last."""
+    def fault(self, root: Path, count: int, take: Take = lambda size: None, folders: int = 0) -> str | None:
+        """Why a file of `count` bytes and this many folders around it may not be added; None when they may.
+        `take` is called last."""
         begun = time.monotonic()
         size, until = self._found.get(root, (Size(), 0.0))
         if begun > until:
             size = measure(root, most=self.quota)
             now = time.monotonic()
-            until = now + (_TRUSTED if self._fits(size, count) else _REFUSED) * (now - begun)
-        added = Size(size.bytes + count, size.files + 1, size.whole)
-        fault = take(added) if self._fits(size, count) else self._full()
+            fits = self._fits(_with(size, count, folders))
+            until = now + (_TRUSTED if fits else _REFUSED) * (now - begun)
+        added = _with(size, count, folders)
+        fault = take(added) if self._fits(added) else self._full()
         if len(self._found) > _REMEMBERED:
             self._found.clear()
         self._found[root] = (added if fault is None else size, until)
@@ -84,8 +86,13 @@ class Meter:
             " remove something first"
         )
 
-    def _fits(self, size: Size, count: int) -> bool:
-        return size.whole and not Size(size.bytes + count, size.files + 1).exceeds(self.quota)
+    def _fits(self, size: Size) -> bool:
+        return size.whole and not size.exceeds(self.quota)
+
+
+def _with(size: Size, count: int, folders: int) -> Size:
+    """The size with one more file of `count` bytes, in new folders."""
+    return Size(size.bytes + count, size.files + 1 + folders, size.whole)
 
 
 def measure(root: Path, seconds: float = 5.0, most: Quota | None = None) -> Size:

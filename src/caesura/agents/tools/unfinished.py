@@ -1,8 +1,12 @@
-"""A file that is being written, under a temporary name."""
+"""A file that is being written, under a temporary name.
+
+Its writer holds a lock on it, so everybody can see whether the writer is still alive.
+"""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
 import threading
@@ -17,16 +21,15 @@ class Unfinished:
 
     def __init__(self, root: int, size: int = 0) -> None:
         """The file has `size` bytes from the start, so that whoever measures the workspace counts them."""
-        self._name: str | None = UNFINISHED + secrets.token_hex(8)
         self._root = os.dup(root)
         self._using = threading.Lock()
         self._closed = False
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            self._file = os.open(self._name, flags, 0o600, dir_fd=root)
+            name, self._file = _made(root)
         except BaseException:
             os.close(self._root)
             raise
+        self._name: str | None = name
         try:
             os.ftruncate(self._file, size)
         except BaseException:
@@ -67,3 +70,30 @@ class Unfinished:
         """The number of a closed file may be that of another one by now."""
         if self._closed:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+
+def _made(root: int) -> tuple[str, int]:
+    """A new file with a lock on it, and its name. `remove_abandoned` may take it away before it is locked:
+    then another one is made."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        name = UNFINISHED + secrets.token_hex(8)
+        file = os.open(name, flags, 0o600, dir_fd=root)
+        with suppress(OSError):  # a file system without locks: then its age decides
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file).st_nlink:
+            return name, file
+        os.close(file)
+
+
+def remove_abandoned(name: str, folder: int) -> bool:
+    """Remove this file if its writer is gone; returns whether it was removed."""
+    file = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(name, dir_fd=folder)
+    except OSError:
+        return False  # it is being written, or the file system has no locks
+    finally:
+        os.close(file)
+    return True

@@ -84,7 +84,8 @@ class Workspace:
         if expected is not None and not fits(self.look(path), expected, content):
             raise WorkspaceError(f"not done: {path} has changed since the person was asked")
         with self._rooted(path) as root:
-            if fault := self._meter.fault(self._root, len(data), self._take):
+            missing = self._missing(root, folders)
+            if fault := self._meter.fault(self._root, len(data), self._take, missing):
                 raise WorkspaceError(fault)
             self._make(root, folders)
             with self._opened(root, folders, os.O_RDONLY | os.O_DIRECTORY) as folder:
@@ -99,6 +100,16 @@ class Workspace:
                 shown = (item for item in found if not item.name.startswith(UNFINISHED))
                 first = heapq.nsmallest(LIST_LIMIT + 1, shown, key=lambda item: item.name)
                 return [_entry(item) for item in first[:LIST_LIMIT]], len(first) > LIST_LIMIT
+
+    def _missing(self, root: int, folders: list[str]) -> int:
+        """How many of these folders, each inside the one before, do not exist."""
+        for depth in range(len(folders)):
+            try:
+                with self._opened(root, folders[: depth + 1], os.O_RDONLY | os.O_DIRECTORY):
+                    pass
+            except FileNotFoundError:
+                return len(folders) - depth
+        return 0
 
     def _make(self, root: int, folders: list[str]) -> None:
         for depth in range(len(folders)):
@@ -150,7 +161,7 @@ def parts_of(path: str) -> list[str]:
     """The components of a path inside the workspace; raises an error that says why a path is refused."""
     if len(path.encode("utf-8", "replace")) > _PATH_LIMIT:
         raise WorkspaceError(f"the path must be a text of at most {_PATH_LIMIT} bytes")
-    if any(ord(character) < 32 or ord(character) == 127 for character in path):
+    if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in path):
         raise WorkspaceError("the path contains control characters")
     if path.startswith("/"):
         raise WorkspaceError(

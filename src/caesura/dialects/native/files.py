@@ -7,8 +7,9 @@ import binascii
 import os
 import re
 from typing import Annotated
+from urllib.parse import unquote_to_bytes
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from caesura.core import shown
@@ -25,9 +26,19 @@ from caesura.http.protocol import UPLOADS
 _FOUND = documented(FORM, 400, 404, 409, 422)
 _SENT = documented(FORM, 400, 404, 409, 411, 413, 422)
 
+
+def _readable(request: Request) -> None:
+    """Refuse a path that is not UTF-8: the server would take it for that of another file."""
+    try:
+        unquote_to_bytes(request.scope["raw_path"]).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput("the path is not UTF-8") from error
+
+
 router = APIRouter(
     prefix="/api/v2/conversations/{conversation_id}/files",
     tags=["files"],
+    dependencies=[Depends(_readable)],
     responses=documented(FORM, 401, 403, 429, 500, 503),
     route_class=LateRoute,
 )
