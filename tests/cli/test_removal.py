@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from caesura.store import conversations
+from caesura.store import conversations, grants, turns
 from tests.api.reading import conversation, finished, follow, send
 from tests.api.server import PASSWORD, SECRET, Served
 from tests.cli.conftest import Run
@@ -66,6 +66,8 @@ def test_conversations_can_be_given_to_somebody_else(server: Served, run: Run, t
         for client in (bob, alice):
             client.post("/api/v1/chat/stream", json={**session, "message": "echo in a session"})
         said = finished(bob, "echo kept words")
+        num = server.call(server.database.read(turns.get, said["id"])).num
+        server.call(server.database.write(grants.add, num, "write_file"))
         asked = finished(bob, "write hello.py: print(1)")
         folder = tmp_path / "data/workspaces" / said["conversation_id"]
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,6 +86,7 @@ def test_conversations_can_be_given_to_somebody_else(server: Served, run: Run, t
         assert folder.exists()
         again = send(alice, said["conversation_id"], "echo more")
         assert list(follow(alice, again["id"]))[-1].name == "segment_ended"
+        assert alice.get(f"/api/v2/conversations/{said['conversation_id']}/grants").json() == {"grants": []}
         assert alice.delete(f"/api/v2/conversations/{going['conversation_id']}").status_code == 204
     assert server.call(server.database.read(conversations.of_person, "bob")) == []
 

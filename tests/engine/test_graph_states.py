@@ -82,6 +82,11 @@ async def test_the_next_turn_begins_with_the_state_of_the_one_before(world: Worl
     assert (await world.say("c")).text == "3 a b c"
 
 
+async def test_a_key_may_have_the_name_of_a_node(world: World) -> None:
+    graph(world, COUNT.replace('add_node("work"', 'add_node("count"').replace('"work"', '"count"'))
+    assert [(await world.say(text)).text for text in ("a", "b")] == ["1 a", "2 a b"]
+
+
 async def test_branches_have_states_of_their_own(world: World) -> None:
     graph(world, COUNT)
     first = await world.say("a")

@@ -171,8 +171,9 @@ async def test_a_stop_ends_the_calls_of_a_graph(world: World) -> None:
     await world.checked(turn)
 
 
-async def test_a_node_that_langgraph_retries_does_not_make_its_calls_again(world: World) -> None:
-    graph(world, "direct")
+@pytest.mark.parametrize("how", ["direct", "bare"])
+async def test_a_node_that_langgraph_retries_does_not_make_its_calls_again(world: World, how: str) -> None:
+    graph(world, how)
     source = world.agents / "marked.py"
     text = source.read_text().replace('add_node("tools", ', 'add_node("tools", retry_policy=RETRY, action=')
     text = text.replace(
@@ -187,9 +188,10 @@ RETRY = RetryPolicy(retry_on=RuntimeError, initial_interval=0.01)
 """,
     )
     source.write_text(text)
-    said = await world.say(wants(("look", {"text": "b", "size": "large"})))
+    call = ("look", {"text": "b", "size": "large"})
+    said = await world.say(wants(call, call))
     assert said.finished, said.outcome
-    assert len(world.traces()) == 1
+    assert len(world.traces()) == 2
 
 
 def test_a_marked_function_can_be_called_as_before() -> None:

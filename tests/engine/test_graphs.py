@@ -19,6 +19,7 @@ from tests.engine.crash import lose
 from tests.engine.world import NO, PATIENCE, World, checkpoint_count, limits, roles, world_over
 from tests.graph_files import IMPORTS, chain, preload
 from tests.openai_server import Broken, Call, Desk, Hang, Say
+from tests.waiting import until
 
 HEAD = """
 import asyncio
@@ -130,6 +131,13 @@ team.add_edge("pause", "worker")
 graph = team.compile()
 """
 
+FORMS = {
+    "a dict": '{"role": "assistant", "content": "hello"}',
+    "a list of dicts": '[{"role": "assistant", "content": "hello"}]',
+    "a pair": '[("ai", "hello")]',
+    "a dict beside an object": '[{"role": "assistant", "content": "hel"}, AIMessage("lo")]',
+}
+
 
 def graph(world: World, body: str, spec: str = "") -> None:
     preload("langchain_openai", "langgraph.prebuilt")
@@ -169,6 +177,17 @@ async def test_what_a_graph_returns_of_the_history_is_not_said_again(world: Worl
     ]
 
 
+async def test_a_model_may_give_the_calls_of_each_reply_the_same_id(world: World) -> None:
+    graph(world, TOOLS)
+    calls = [Say("", [Call("jot", {"text": text}, "call_0")]) for text in ("a", "b")]
+    world.desk.script(*calls, Say("done"), Say("next"))
+    said = await world.say("go")
+    assert said.results() == [("jot", "jotted a", "ok"), ("jot", "jotted b", "ok")]
+    assert world.traces() == ["jot a", "jot b"]
+    await world.checked(said.turn)
+    assert (await world.say("and now?")).text == "next"
+
+
 async def test_results_of_tools_in_the_history_are_not_told_again(world: World) -> None:
     graph(world, TOOLS + TEAM)
     steps = (("a", "done"), ("b", "done again"))
@@ -178,6 +197,138 @@ async def test_results_of_tools_in_the_history_are_not_told_again(world: World) 
         assert said.results() == [("jot", f"jotted {text}", "ok")]
         assert said.text == last
     assert world.traces() == ["jot a", "jot b"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("nodes", [("speak",), ("speak", "rest"), ("rest", "speak", "ask")], ids=str)
+async def test_messages_in_another_form_are_said(world: World, form: str, nodes: tuple[str, ...]) -> None:
+    functions = f"""
+    def speak(state):
+        return {{"messages": {FORMS[form]}}}
+
+    def rest(state):
+        return {{}}
+
+    def ask(state):
+        interrupt("go on?")
+    """
+    graph(world, chain(functions, *nodes))
+    for _ in range(2):
+        said = await world.say("go")
+        assert said.text == "hello"
+        if "ask" in nodes:
+            said = await world.resume(said, Answer("value", value=True))
+            assert said.text == ""
+        row = await world.checked(said.turn)
+        assert "".join(message.content for message in row.messages or ()) == "hello"
+
+
+@pytest.mark.parametrize(
+    "form", ['{"role": "assistant", "content": said.text}', "AIMessage(said.text)", '("ai", said.text)']
+)
+@pytest.mark.parametrize("more", ["", TEAM], ids=["alone", "team"])
+async def test_the_words_of_a_model_in_a_message_of_the_node_are_said_once(
+    world: World, form: str, more: str
+) -> None:
+    speak = f"""
+    async def speak(state):
+        said = await model.ainvoke(state["messages"])
+        return {{"messages": [{form}]}}
+    """
+    graph(world, chain(speak, "speak") + more)
+    for text in ("one", "two"):
+        world.desk.script(Say(text))
+        said = await world.say("go")
+        assert said.text == text
+        row = await world.checked(said.turn)
+        assert [message.content for message in row.messages or ()] == [text]
+
+
+async def test_after_a_crash_messages_in_another_form_are_said_once(hasty: World) -> None:
+    functions = """
+    async def speak(state):
+        said = await model.ainvoke(state["messages"])
+        return {"messages": [{"role": "assistant", "content": said.text}, ("ai", "and so on")]}
+
+    async def wait(state):
+        leave("wait")
+        while os.path.getsize(TRACE) < 10:
+            await asyncio.sleep(0.01)
+        return {"messages": [("ai", "done")]}
+    """
+    graph(hasty, chain(functions, "speak", "wait"))
+    hasty.desk.script(Say("one"))
+    turn = await hasty.send("go")
+    await until(lambda: bool(hasty.traces()))
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished, said.outcome
+    row = await hasty.checked(turn)
+    assert [message.content for message in row.messages or ()] == ["one", "and so on", "done"]
+
+
+async def test_after_a_crash_words_of_nodes_that_are_done_stay(hasty: World) -> None:
+    """Also if the state does not have them, or not any more."""
+    functions = """
+    from langchain_core.messages import RemoveMessage
+
+    async def plan(state):
+        return {"seen": (await model.ainvoke(state["messages"])).text}
+
+    def draft(state):
+        return {"messages": [AIMessage("a draft", id="draft")]}
+
+    def tidy(state):
+        return {"messages": [RemoveMessage("draft")]}
+
+    async def act(state):
+        leave("act")
+        said = await model.ainvoke(state["messages"])
+        while os.path.getsize(TRACE) < 8:
+            await asyncio.sleep(0.01)
+        return {"messages": [said]}
+
+    class State(MessagesState):
+        seen: str
+    """
+    graph(hasty, chain(functions, "plan", "draft", "tidy", "act", state="State"))
+    hasty.desk.script(Say("a plan"), Say("acted"), Say("acted"))
+    turn = await hasty.send("go")
+    await until(lambda: len(hasty.desk.requests) == 2)
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished, said.outcome
+    row = await hasty.checked(turn)
+    assert [message.content for message in row.messages or ()] == ["a plan", "a draft", "acted"]
+
+
+async def test_what_middleware_asks_a_model_for_itself_is_not_shown(world: World) -> None:
+    body = """
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+
+summary = SummarizationMiddleware(model=model, trigger=("messages", 2), keep=("messages", 1))
+graph = create_agent(model, tools=[], middleware=[summary])
+"""
+    graph(world, body)
+    world.desk.script(Say("one"), Say("a summary"), Say("two"), Say("another summary"), Say("three"))
+    for text in ("one", "two", "three"):
+        said = await world.say("go")
+        assert said.text == text
+        row = await world.checked(said.turn)
+        assert [message.content for message in row.messages or ()] == [text]
+
+
+async def test_a_function_may_return_messages_in_another_form(world: World) -> None:
+    body = """
+from langgraph.func import entrypoint
+
+@entrypoint()
+def graph(given):
+    return {"messages": [{"role": "assistant", "content": "hello"}]}
+"""
+    graph(world, body)
+    assert (await world.say("go")).text == "hello"
 
 
 async def test_the_first_words_are_the_title_if_the_model_for_it_has_no_key(world: World) -> None:

@@ -240,8 +240,9 @@ def remove(connection: Connection, conversation_id: str, user_id: str) -> list[i
 
 def give(connection: Connection, conversation_id: str, user_id: str, other: str) -> None:
     """Make this conversation another person's. Its turns that have not ended are stopped: whoever runs one
-    loses it, and the next node that looks for work ends it. What the first person called it in API C is
-    forgotten, because the other one may call a conversation the same."""
+    loses it, and the next node that looks for work ends it. What the first person always allowed is not
+    allowed any more. What they called it in API C is forgotten, because the other one may call a conversation
+    the same."""
     for name in sorted((user_id, other)):
         shares.hold(connection, name)
     get(connection, conversation_id, user_id)
@@ -254,7 +255,7 @@ def give(connection: Connection, conversation_id: str, user_id: str, other: str)
     here = conversations.c.id == conversation_id
     connection.execute(update(conversations).where(here).values(user_id=other, session=None))
     mine = turns.c.conversation_id == conversation_id
-    connection.execute(update(turns).where(mine).values(user_id=other))
+    connection.execute(update(turns).where(mine).values(user_id=other, grants=None))
     connection.execute(update(interrupts).where(interrupts.c.turn.in_(numbers)).values(user_id=other))
     stopped = {"stop_requested": func.coalesce(turns.c.stop_requested, "user"), "epoch": turns.c.epoch + 1}
     lost = {"owner": ids.owner(), "lease_until": 0}  # nobody has this name, so nobody renews its lease

@@ -96,6 +96,7 @@ async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Int
                 raise _too_long(scope, steps)
             config["recursion_limit"] = steps - spent
             into = Command(resume=await questions.resumed(found))
+            calls.restart()
     except GraphDrained as error:
         raise Released from error
     except GraphRecursionError as error:
@@ -185,17 +186,16 @@ def _opening(scope: Scope, message: str) -> list[BaseMessage]:
 def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
     """Void the text that the graph will produce again: text that it had not saved when its process died, and
     text from a graph's node that then asked a question, because it restarts from its beginning."""
-    known = refs(state.values) if state is not None else set()
-    again = void(scope, known) if scope.run.cause == "adopt" else drafts(scope)
+    again = void(scope, state) if scope.run.cause == "adopt" else drafts(scope)
     for call in again:
         scope.run.say(ev.TextVoided(call))
 
 
 async def _stream(scope: Scope, into: Any, config: Any) -> list[GraphInterrupt]:
     """Run the graph, and return what it asks."""
-    run, watcher, control = scope.run, Watcher(scope), RunControl()
+    run, control, graph = scope.run, RunControl(), scope.agent.graph
+    watcher = Watcher(scope, lambda: graph.aget_state(_config(scope)))
     asked: dict[str, GraphInterrupt] = {}
-    graph = scope.agent.graph
     stream: AsyncGenerator[Any, None] = graph.astream(
         into,
         config,
@@ -207,14 +207,13 @@ async def _stream(scope: Scope, into: Any, config: Any) -> list[GraphInterrupt]:
     )
     with strays_fail(run.is_broken_off), run.control.when_leaving(control.request_drain):
         async with aclosing(stream) as steps:
-            async for _, mode, data in steps:
+            async for ns, mode, data in steps:
                 run.check()
                 if mode == "updates" and "__interrupt__" in data:
                     asked |= {item.id: item for item in data["__interrupt__"]}
                 else:
-                    await watcher.see(mode, data)
-    if not asked:
-        await watcher.end()
+                    await watcher.see(mode, data, ns)
+    await (watcher.pause() if asked else watcher.end())
     return list(asked.values())
 
 

@@ -22,6 +22,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
+from langgraph.runtime import get_runtime
 from langgraph.types import Interrupt as GraphInterruption
 from pydantic_core import to_jsonable_python
 
@@ -100,7 +101,8 @@ class OwnCalls:
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
         #: The tool and the arguments of each task, by the id of its call.
         self._made: dict[str, tuple[str, Any]] = {}
-        self._numbers: Counter[str] = Counter()
+        #: How often each call without an id was made in each attempt of a graph's node.
+        self._numbers: Counter[tuple[str, int]] = Counter()
         self._threads = scope.agent.threads or OwnThreads()
         #: The tools that were called, by the ids of the objects that are marked.
         self._declared: dict[tuple[int, int], Declared] = {}
@@ -200,8 +202,13 @@ class OwnCalls:
         name = hashlib.sha256(told).hexdigest()[:32]
         if begun.id is not None:
             return f"call-{name}"
-        self._numbers[name] += 1
-        return f"call-{name}-{self._numbers[name]}"
+        attempt = name, _attempt()
+        self._numbers[attempt] += 1
+        return f"call-{name}-{self._numbers[attempt]}"
+
+    def restart(self) -> None:
+        """The graph goes on: nodes that are not done run again from their beginning, with the same calls."""
+        self._numbers.clear()
 
     async def _outcome(self, tool: Tool, wanted: dict[str, Any]) -> Outcome:
         run, owner = self._run, self._scope.agent
@@ -232,6 +239,12 @@ class OwnCalls:
             status = "success" if fine else "error"
             told = ToolMessage(told, tool_call_id=begun.id, name=outcome.name, status=status)
         return (told, None) if getattr(target, "response_format", "") == "content_and_artifact" else told
+
+
+def _attempt() -> int:
+    """How often LangGraph has run this graph's node: after a failure it may run it again."""
+    found = getattr(get_runtime(), "execution_info", None)
+    return found.node_attempt if found is not None else 1
 
 
 def _fits(wanted: Mapping[str, Any], known: Mapping[str, Any], tool: Tool) -> bool:

@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 
 #: LangGraph counts steps from -1, the input.
 BEFORE_INPUT = -2
+#: The version of LangGraph's checkpoints. In those of an older one, a channel with the name of a graph's node
+#: is taken for the node's own, and lost.
+_LAYOUT = 4
 #: How many channels an error names.
 _NAMED = 5
 
@@ -95,6 +98,7 @@ def _seeds(saver: Saver, found: list[Kept]) -> dict[str, Checkpoint]:
 
 def _seed(saver: Saver, values: dict[str, Any]) -> Checkpoint:
     checkpoint = empty_checkpoint()
+    checkpoint["v"] = _LAYOUT
     checkpoint["channel_values"] = values
     checkpoint["channel_versions"] = {name: saver.get_next_version(None, None) for name in values}
     about = {"source": "update", "step": BEFORE_INPUT, "parents": {}}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage, convert_to_messages
+from langgraph.types import StateSnapshot
 
 from caesura.core import events as ev
 from caesura.core import json_data, outputs
@@ -22,6 +23,11 @@ from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of
 
 #: How the ids of messages begin that a graph is given.
 _GIVEN = "given-"
+#: LangChain's middleware marks with this what it asks a model for itself, such as a summary.
+_INTERNAL = "lc_internal_call"
+
+#: Reads the state of the graph that was saved last.
+ReadState = Callable[[], Awaitable[StateSnapshot]]
 
 
 @dataclass(slots=True)
@@ -36,38 +42,94 @@ class _Heard:
 
 class Watcher:
     """Turns the stream of a graph into events. A message is identified by its id: it may arrive in pieces,
-    then as a whole, and once more from a subgraph."""
+    then as a whole, and once more from a subgraph. A graph's node may also give messages in another form,
+    without ids: these are read from the state, when they have become part of it."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope, self._run = scope, scope.run
+    def __init__(self, scope: Scope, read_state: ReadState) -> None:
+        self._scope, self._run, self._read_state = scope, scope.run, read_state
+        #: The node of the graph itself, not of a subgraph, that is heard now.
+        self._top = ""
+        #: What models have streamed that was not part of the state when their graph's node was done: a node
+        #: around that one may put the same words into a message.
+        self._loose: Counter[str] = Counter()
+        #: How many messages are to be found in the state, and whether it may have others since a crash.
+        self._unread, self._unsure = 0, self._run.cause == "adopt"
         said = self._run.transcript.calls.values()
-        self._finished = {ref for ref, message in said if ref and message.parent == scope.parent}
+        self._finished = {_id(ref) for ref, message in said if ref and message.parent == scope.parent}
         self._open: dict[str, _Heard] = {}
         self._results = {m.tool_call_id for m in self._run.transcript.finished if m.role == "tool"}
 
-    async def see(self, mode: str, data: Any) -> None:
+    async def see(self, mode: str, data: Any, ns: Sequence[str] = ()) -> None:
+        """`ns` names the subgraph from which this comes, by the nodes around it."""
         if mode == "messages":
             message, about = data
             if isinstance(message, AIMessageChunk):
                 self._hear(message, about)
             await self._run.stream.breathe()
             return
+        if not ns:
+            await self.pause()
         for node, update in data.items():
-            for found in _messages(update):
+            self._top = _node(ns[0]) if ns else node
+            other = [] if ns else _in_other_forms(update)
+            for found in () if other else _messages(update):
                 await self._settle(found, node)
             await self._complete(node)
+            await self._note(other)
+
+    async def pause(self) -> None:
+        """The graph is between two steps, asks or has ended."""
+        if self._unread or self._unsure:
+            self._unsure = False
+            await self._read()
 
     async def end(self) -> None:
         """The graph has ended: finish the messages that it streamed but did not keep in its state."""
+        await self.pause()
         for heard in list(self._open.values()):
             await self._complete(heard.node, always=True)
 
+    async def _note(self, found: list[Any]) -> None:
+        """A graph's node has given these messages, not all of them as objects. The state has them when all
+        nodes of this step are done. A function with `entrypoint` has no state."""
+        if "messages" in self._scope.agent.graph.channels:
+            self._unread += len(found)
+        elif found:
+            await self._say_new(convert_to_messages(found))
+
+    async def _read(self) -> None:
+        values = (await self._read_state()).values
+        said = values.get("messages") if isinstance(values, dict) else getattr(values, "messages", None)
+        found = [message for message in said or () if isinstance(message, BaseMessage)]
+        self._unread = max(self._unread - await self._say_new(found), 0)
+
+    async def _say_new(self, messages: list[BaseMessage]) -> int:
+        """Say what was not said yet, and return how much that is. A model may have streamed the same words
+        before they came in another message."""
+        here, calls = {message.id for message in messages}, self._run.transcript.calls.values()
+        mine = [(ref, item) for ref, item in calls if item.parent == self._scope.parent]
+        spoken = Counter(item.content for ref, item in mine if _id(ref) not in here)
+        count = 0
+        for message in messages:
+            known = message.id in self._finished or (message.id or "").startswith(_GIVEN)
+            if known or not isinstance(message, AIMessage | ToolMessage):
+                continue
+            count += 1
+            text = text_of(message) if isinstance(message, AIMessage) else ""
+            if text and spoken[text]:
+                spoken[text] -= 1
+                self._finished.add(message.id or "")
+            else:
+                await self._settle(message, "")
+        return count
+
     def _hear(self, chunk: AIMessageChunk, about: dict[str, Any]) -> None:
         ref = chunk.id or ""
-        if not ref or ref in self._finished:
+        if not ref or ref in self._finished or _INTERNAL in about:
             return
         told = ("langgraph_node", "langgraph_checkpoint_ns", "ls_model_name")
         node, task, model = (str(about.get(name) or "") for name in told)
+        self._top = _node(task) or node
         if reasoning := reasoning_of(chunk):
             call = self._call(ref, node, task, model)
             self._run.say(ev.ReasoningDelta(call, reasoning.replace("\0", "")))
@@ -85,6 +147,7 @@ class Watcher:
                 del self._open[ref]
                 self._finished.add(ref)
                 await self._run.record(ev.ModelFinished(heard.call, (), heard.usage))
+                self._loose[self._run.transcript.calls[heard.call][1].content] += 1
 
     async def _settle(self, message: BaseMessage, node: str) -> None:
         if (message.id or "").startswith(_GIVEN):
@@ -95,8 +158,12 @@ class Watcher:
             await self._return(message, self._scope.call_id(message.tool_call_id))
 
     async def _return(self, message: ToolMessage, call_id: str) -> None:
-        if call_id in self._results or self._is_journalled(call_id):
+        if self._is_journalled(call_id):
             return
+        if call_id in self._results:
+            call_id = self._another(call_id)
+            if call_id not in self._run.transcript.running:
+                return
         self._results.add(call_id)
         text = outputs.bounded(str(message.text), self._run.limits.tool_output)
         text = self._run.holding.keep(call_id, text)
@@ -128,6 +195,13 @@ class Watcher:
         ref = message.id or ""
         if ref and ref in self._finished:
             return
+        if ref not in self._open and self._loose[text_of(message)] > 0 and not tool_calls(message):
+            self._loose[text_of(message)] -= 1
+            self._finished.add(ref)
+            return
+        if ref not in self._open and (twin := self._twin(message, node)) is not None:
+            self._open[ref] = self._open.pop(twin)
+            self._finished.add(twin)
         heard = ref in self._open
         call = self._call(ref, node, model=str(message.response_metadata.get("model_name") or ""))
         if not heard and (text := text_of(message)):
@@ -143,19 +217,37 @@ class Watcher:
                 continue  # it was made before its message came
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], agent, parent))
 
+    def _twin(self, message: AIMessage, node: str) -> str | None:
+        """The message with the same words that a model has just streamed in this graph's node: a node may put
+        the words of its model into a message of its own."""
+        text, drafts = text_of(message), self._run.transcript.drafts
+        for ref, heard in self._open.items():
+            draft = drafts.get(heard.call)
+            if text and heard.node == node and draft is not None and "".join(draft.text) == text:
+                return ref
+        return None
+
     def _call(self, ref: str, node: str, task: str = "", model: str = "") -> int:
         if ref not in self._open:
             agent, parent = self._scope.agent.name, self._scope.parent
             if parent is not None:
                 self._run.check_steps()  # the steps of the turn, which its agent and all sub-agents share
             self._open[ref] = _Heard(self._run.next_call(), node, task)
-            self._run.say(ev.ModelStarted(self._open[ref].call, agent, model, parent, ref))
+            self._run.say(ev.ModelStarted(self._open[ref].call, agent, model, parent, f"{self._top}:{ref}"))
         return self._open[ref].call
 
     def _shown(self, call: dict[str, Any]) -> dict[str, Any]:
         """A tool call as its event shows it."""
         shown = _bounded(call)
-        return {**shown, "id": self._scope.call_id(shown["id"])}
+        return {**shown, "id": self._another(self._scope.call_id(shown["id"]))}
+
+    def _another(self, call_id: str) -> str:
+        """The id under which a call is told. Some models give the first call of each reply the same id."""
+        told, number = call_id, 1
+        while told in self._results:
+            number += 1
+            told = f"{call_id}-{number}"
+        return told
 
 
 def given(messages: Iterable[Message]) -> list[BaseMessage]:
@@ -190,10 +282,17 @@ def _bounded(call: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def void(scope: Scope, kept: set[str]) -> list[int]:
-    """The model calls whose message is not in the graph's state: after a crash the graph makes them again."""
-    said = scope.run.transcript.calls.items()
-    lost = [call for call, (ref, message) in said if message.parent == scope.parent and ref not in kept]
+def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
+    """The model calls that the graph makes again after a crash: those of its nodes that run again, unless
+    their message is in the graph's state."""
+    kept = refs(state.values) if state is not None else set()
+    lost = [
+        call
+        for call, (ref, message) in scope.run.transcript.calls.items()
+        if message.parent == scope.parent
+        and _id(ref) not in kept
+        and (state is None or _node(ref) in (*state.next, ""))
+    ]
     return [*lost, *drafts(scope)]
 
 
@@ -202,9 +301,29 @@ def drafts(scope: Scope) -> list[int]:
     return [call for call, draft in scope.run.transcript.drafts.items() if draft.parent == scope.parent]
 
 
+def _node(name: str) -> str:
+    """The first node that the name of a namespace, or the `ref` of a model call, has before a colon."""
+    return name.partition(":")[0] if ":" in name else ""
+
+
+def _id(ref: str) -> str:
+    """The id of the message that a `ref` names."""
+    return ref.partition(":")[2] or ref
+
+
 def refs(values: Any) -> set[str]:
     """The ids of all messages in a graph's state."""
     return {message.id for message in _messages(values) if message.id}
+
+
+def _in_other_forms(update: Any) -> list[Any]:
+    """The messages of an update if some of them are not objects of LangChain, but texts, pairs or dicts, from
+    which LangGraph makes messages."""
+    found = []
+    for part in update if isinstance(update, list) else [update]:
+        given = part.get("messages") if isinstance(part, dict) else None
+        found += given if isinstance(given, list) else [given] if given is not None else []
+    return found if any(isinstance(item, str | tuple | dict) for item in found) else []
 
 
 def _messages(update: Any, depth: int = json_data.DEEPEST) -> Iterator[BaseMessage]:
