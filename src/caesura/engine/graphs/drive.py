@@ -27,9 +27,10 @@ from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
 from caesura.engine.graphs import identity, own_calls, states
+from caesura.engine.graphs.messages import given, refs
 from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.questions import Questions, waiting
-from caesura.engine.graphs.watcher import Watcher, drafts, given, refs, void
+from caesura.engine.graphs.watcher import Watcher, drafts, void
 from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 from caesura.store.graph_states import Kept
 

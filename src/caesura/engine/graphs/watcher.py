@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +13,12 @@ from langgraph.types import StateSnapshot
 from caesura.core import events as ev
 from caesura.core import json_data, outputs
 from caesura.core.interrupts import Approval
-from caesura.core.messages import Message
 from caesura.engine.calls import REFUSED
+from caesura.engine.graphs.messages import found_in, id_of, in_other_forms, node_of, refs, was_given
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
-from caesura.models.langchain import to_langchain
 from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
 
-#: How the ids of messages begin that a graph is given.
-_GIVEN = "given-"
 #: LangChain's middleware marks with this what it asks a model for itself, such as a summary.
 _INTERNAL = "lc_internal_call"
 
@@ -55,7 +51,7 @@ class Watcher:
         #: How many messages are to be found in the state, and whether it may have others since a crash.
         self._unread, self._unsure = 0, self._run.cause == "adopt"
         said = self._run.transcript.calls.values()
-        self._finished = {_id(ref) for ref, message in said if ref and message.parent == scope.parent}
+        self._finished = {id_of(ref) for ref, message in said if ref and message.parent == scope.parent}
         self._open: dict[str, _Heard] = {}
         self._results = {m.tool_call_id for m in self._run.transcript.finished if m.role == "tool"}
 
@@ -70,9 +66,9 @@ class Watcher:
         if not ns:
             await self.pause()
         for node, update in data.items():
-            self._top = _node(ns[0]) if ns else node
-            other = [] if ns else _in_other_forms(update)
-            for found in () if other else _messages(update):
+            self._top = node_of(ns[0]) if ns else node
+            other = [] if ns else in_other_forms(update)
+            for found in () if other else found_in(update):
                 await self._settle(found, node)
             await self._complete(node)
             await self._note(other)
@@ -108,10 +104,10 @@ class Watcher:
         before they came in another message."""
         here, calls = {message.id for message in messages}, self._run.transcript.calls.values()
         mine = [(ref, item) for ref, item in calls if item.parent == self._scope.parent]
-        spoken = Counter(item.content for ref, item in mine if _id(ref) not in here)
+        spoken = Counter(item.content for ref, item in mine if id_of(ref) not in here)
         count = 0
         for message in messages:
-            known = message.id in self._finished or (message.id or "").startswith(_GIVEN)
+            known = message.id in self._finished or was_given(message)
             if known or not isinstance(message, AIMessage | ToolMessage):
                 continue
             count += 1
@@ -129,7 +125,7 @@ class Watcher:
             return
         told = ("langgraph_node", "langgraph_checkpoint_ns", "ls_model_name")
         node, task, model = (str(about.get(name) or "") for name in told)
-        self._top = _node(task) or node
+        self._top = node_of(task) or node
         if reasoning := reasoning_of(chunk):
             call = self._call(ref, node, task, model)
             self._run.say(ev.ReasoningDelta(call, reasoning.replace("\0", "")))
@@ -150,7 +146,7 @@ class Watcher:
                 self._loose[self._run.transcript.calls[heard.call][1].content] += 1
 
     async def _settle(self, message: BaseMessage, node: str) -> None:
-        if (message.id or "").startswith(_GIVEN):
+        if was_given(message):
             return
         if isinstance(message, AIMessage):
             await self._finish(message, node)
@@ -250,22 +246,6 @@ class Watcher:
         return told
 
 
-def given(messages: Iterable[Message]) -> list[BaseMessage]:
-    """Messages for a graph, with ids by which they are known when a graph's node returns them once more, as a
-    subgraph does. A message has the same id in each turn, so that a subgraph with messages of its own does
-    not get it twice."""
-    said, seen = list(messages), Counter[str]()
-    made = to_langchain(said)
-    for item, message in zip(said, made, strict=True):
-        told = json_data.dumps(
-            [item.role, item.content, item.tool_call_id, [c["id"] for c in item.tool_calls]]
-        )
-        name = hashlib.sha256(told).hexdigest()[:24]
-        seen[name] += 1
-        message.id = f"{_GIVEN}{name}-{seen[name]}"
-    return made
-
-
 def _usage(message: AIMessage) -> dict[str, int] | None:
     found = usage_of(message)
     return counted(found) if found is not None else None
@@ -290,8 +270,8 @@ def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
         call
         for call, (ref, message) in scope.run.transcript.calls.items()
         if message.parent == scope.parent
-        and _id(ref) not in kept
-        and (state is None or _node(ref) in (*state.next, ""))
+        and id_of(ref) not in kept
+        and (state is None or node_of(ref) in (*state.next, ""))
     ]
     return [*lost, *drafts(scope)]
 
@@ -299,38 +279,3 @@ def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
 def drafts(scope: Scope) -> list[int]:
     """The model calls of the graph that have not finished."""
     return [call for call, draft in scope.run.transcript.drafts.items() if draft.parent == scope.parent]
-
-
-def _node(name: str) -> str:
-    """The first node that the name of a namespace, or the `ref` of a model call, has before a colon."""
-    return name.partition(":")[0] if ":" in name else ""
-
-
-def _id(ref: str) -> str:
-    """The id of the message that a `ref` names."""
-    return ref.partition(":")[2] or ref
-
-
-def refs(values: Any) -> set[str]:
-    """The ids of all messages in a graph's state."""
-    return {message.id for message in _messages(values) if message.id}
-
-
-def _in_other_forms(update: Any) -> list[Any]:
-    """The messages of an update if some of them are not objects of LangChain, but texts, pairs or dicts, from
-    which LangGraph makes messages."""
-    found = []
-    for part in update if isinstance(update, list) else [update]:
-        given = part.get("messages") if isinstance(part, dict) else None
-        found += given if isinstance(given, list) else [given] if given is not None else []
-    return found if any(isinstance(item, str | tuple | dict) for item in found) else []
-
-
-def _messages(update: Any, depth: int = json_data.DEEPEST) -> Iterator[BaseMessage]:
-    """All messages in a state update. States with messages are not nested deeply, so anything deeper than
-    `depth` is ignored."""
-    if isinstance(update, BaseMessage):
-        yield update
-    elif depth and isinstance(update, dict | list | tuple):
-        for value in update.values() if isinstance(update, dict) else update:
-            yield from _messages(value, depth - 1)

@@ -1,0 +1,74 @@
+"""Messages of an operator's own graph: those that it is given, those in an update or in its state, and their
+names in the log."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from caesura.core import json_data
+from caesura.core.messages import Message
+from caesura.models.langchain import to_langchain
+
+#: How the ids of messages begin that a graph is given.
+_GIVEN = "given-"
+
+
+def given(messages: Iterable[Message]) -> list[BaseMessage]:
+    """Messages for a graph, with ids by which they are known when a graph's node returns them once more, as a
+    subgraph does. A message has the same id in each turn, so that a subgraph with messages of its own does
+    not get it twice."""
+    said, seen = list(messages), Counter[str]()
+    made = to_langchain(said)
+    for item, message in zip(said, made, strict=True):
+        told = json_data.dumps(
+            [item.role, item.content, item.tool_call_id, [c["id"] for c in item.tool_calls]]
+        )
+        name = hashlib.sha256(told).hexdigest()[:24]
+        seen[name] += 1
+        message.id = f"{_GIVEN}{name}-{seen[name]}"
+    return made
+
+
+def was_given(message: BaseMessage) -> bool:
+    """Whether the graph did not make this message, but was given it."""
+    return (message.id or "").startswith(_GIVEN)
+
+
+def in_other_forms(update: Any) -> list[Any]:
+    """The messages of an update if some of them are not objects of LangChain, but texts, pairs or dicts, from
+    which LangGraph makes messages."""
+    found = []
+    for part in update if isinstance(update, list) else [update]:
+        told = part.get("messages") if isinstance(part, dict) else None
+        found += told if isinstance(told, list) else [told] if told is not None else []
+    return found if any(isinstance(item, str | tuple | dict) for item in found) else []
+
+
+def found_in(update: Any, depth: int = json_data.DEEPEST) -> Iterator[BaseMessage]:
+    """All messages in a state update. States with messages are not nested deeply, so anything deeper than
+    `depth` is ignored."""
+    if isinstance(update, BaseMessage):
+        yield update
+    elif depth and isinstance(update, dict | list | tuple):
+        for value in update.values() if isinstance(update, dict) else update:
+            yield from found_in(value, depth - 1)
+
+
+def refs(values: Any) -> set[str]:
+    """The ids of all messages in a graph's state."""
+    return {message.id for message in found_in(values) if message.id}
+
+
+def node_of(name: str) -> str:
+    """The first node that the name of a namespace, or the `ref` of a model call, has before a colon."""
+    return name.partition(":")[0] if ":" in name else ""
+
+
+def id_of(ref: str) -> str:
+    """The id of the message that a `ref` names."""
+    return ref.partition(":")[2] or ref
