@@ -58,7 +58,8 @@ def test_help_imports_nothing_heavy() -> None:
         f"for command in {['', *COMMANDS]!r}:\n"
         "    sys.argv = ['caesura', *command.split(), '--help']\n"
         "    try:\n        main()\n"
-        f"    except SystemExit:\n        print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])\n"
+        "    except SystemExit:\n"
+        f"        print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     helped = [line for line in ran.stdout.splitlines() if line.startswith(("Usage: caesura", "heavy:"))]
