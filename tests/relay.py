@@ -1,6 +1,7 @@
 """A relay between a client and a server, which can fall silent: connections stay, nothing comes through."""
 
 import asyncio
+import ssl
 import threading
 from types import TracebackType
 from typing import Self
@@ -9,12 +10,13 @@ from urllib.parse import urlsplit
 
 class Relay:
     """Listens on a free loopback port and passes everything on to the server at `url`, until `silence` is
-    called. `url` of the relay is that server's, through the relay."""
+    called. `url` of the relay is that server's, through the relay. With `secure` the relay speaks TLS."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, secure: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> None:
         port = urlsplit(url).port
         assert port is not None
         self._port, self.url = port, url
+        self._secure, self._host = secure, host
         self._passing = True
         self._writers: list[asyncio.StreamWriter] = []
         self._forgotten: list[asyncio.StreamWriter] = []
@@ -47,8 +49,10 @@ class Relay:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        async with await asyncio.start_server(self._relay, "127.0.0.1", 0) as server:
-            self.url = self.url.replace(f":{self._port}", f":{server.sockets[0].getsockname()[1]}")
+        async with await asyncio.start_server(self._relay, self._host, 0, ssl=self._secure) as server:
+            port = server.sockets[0].getsockname()[1]
+            self.url = self.url.replace(f"127.0.0.1:{self._port}", f"{self._host}:{port}")
+            self.url = self.url.replace("http:", "https:") if self._secure else self.url
             self._ready.set()
             await self._over.wait()
             for writer in self._writers:

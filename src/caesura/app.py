@@ -19,9 +19,10 @@ from starlette.middleware.cors import CORSMiddleware
 
 import caesura
 from caesura.agents.aside import Aside
+from caesura.agents.default_agent import lack
 from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
-from caesura.agents.loader import Agent, Catalog
+from caesura.agents.loader import BUILTIN, Agent, Catalog
 from caesura.agents.model_names import DEMO, default_model
 from caesura.agents.models import ModelUnavailable, chat_models, unmatched
 from caesura.agents.shortages import shortage
@@ -36,7 +37,7 @@ from caesura.agents.tools.size import Quota
 from caesura.agents.tools.web.engine import Endpoint
 from caesura.agents.tools.web.web import Web
 from caesura.core.addresses import Allowed
-from caesura.core.errors import NotFound, StartupError
+from caesura.core.errors import StartupError
 from caesura.dialects.artifactflow import routes as artifactflow
 from caesura.dialects.native import routes as native
 from caesura.dialects.superagent import routes as superagent
@@ -403,6 +404,7 @@ def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
     catalog = Catalog(
         settings.agents_dir,
         tools,
+        builtin=BUILTIN if settings.built_in_agents else None,
         report=_warn,
         redis=settings.redis_url is not None,
         environ=os.environ,
@@ -412,16 +414,14 @@ def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
     for fault in catalog.faults:
         if fault.message == NEEDS_REDIS:
             raise StartupError(str(fault))
-    try:
-        catalog.get(settings.default_agent)
-    except NotFound as error:
-        why = f" (caesura agents check {settings.agents_dir} says why)" if catalog.faults else ""
-        raise StartupError(f"CAESURA_DEFAULT_AGENT: {error}{why}") from error
+    if missing := lack(catalog, settings.default_agent, settings.agents_dir, settings.built_in_agents):
+        raise StartupError(missing)
     return catalog
 
 
 def _lead_agent(settings: Settings) -> str:
-    return settings.default_agent if "default_agent" in settings.model_fields_set else _LEAD
+    chosen = "default_agent" in settings.model_fields_set or not settings.built_in_agents
+    return settings.default_agent if chosen else _LEAD
 
 
 def _model(settings: Settings) -> str:

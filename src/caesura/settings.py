@@ -57,6 +57,7 @@ class Settings(BaseModel):
     database_url: str = ""
     redis_url: str | None = None
     agents_dir: Path | None = None
+    built_in_agents: bool = True
     default_agent: str = "assistant"
     model: str | None = None
     model_map: dict[str, str] = Field(default_factory=dict)

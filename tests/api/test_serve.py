@@ -125,6 +125,19 @@ def test_a_wrong_setting_is_reported_in_one_line(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"default_agent": "nobody"}, "CAESURA_DEFAULT_AGENT: agent not found: nobody"),
+        (
+            {"default_agent": "nobody", "built_in_agents": False},
+            "CAESURA_DEFAULT_AGENT: agent not found: nobody;"
+            " with CAESURA_BUILT_IN_AGENTS=false there are approval-agent, assistant",
+        ),
+        (
+            {"built_in_agents": False, "agents_dir": None},
+            "CAESURA_BUILT_IN_AGENTS=false leaves no agent: set CAESURA_AGENTS_DIR",
+        ),
+        (
+            {"built_in_agents": False, "agents_dir": "/usr/share"},
+            "CAESURA_BUILT_IN_AGENTS=false leaves no agent: no agent in CAESURA_AGENTS_DIR=/usr/share can be",
+        ),
         ({"model": "foo:bar"}, "CAESURA_MODEL: unknown model provider: foo"),
         ({"model": "openai:gpt-4o"}, "CAESURA_MODEL: model openai:gpt-4o needs a key: set OPENAI_API_KEY"),
         ({"model_map": "gpt-4o=foo:bar"}, "CAESURA_MODEL_MAP: gpt-4o=foo:bar: unknown model provider: foo"),
@@ -141,6 +154,19 @@ def test_an_error_at_the_start_is_reported_in_one_line(
         Served(tmp_path, **settings).start()
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_without_the_built_in_agents_only_those_of_the_folder_exist(tmp_path: Path) -> None:
+    with Served(tmp_path) as server, server.client() as client:
+        made = client.post("/api/v2/conversations", json={"agent": "lead_agent"}).json()["id"]
+        assert len(client.get("/api/v2/agents").json()["agents"]) == 5
+    with Served(tmp_path, built_in_agents=False) as server, server.client() as client:
+        names = [agent["name"] for agent in client.get("/api/v2/agents").json()["agents"]]
+        assert names == ["approval-agent", "assistant"]
+        assert client.post("/api/v2/conversations", json={"agent": "lead_agent"}).status_code == 404
+        assert client.get(f"/api/v2/conversations/{made}/snapshot").status_code == 200
+        turn = client.post(f"/api/v2/conversations/{made}/turns", json={"content": "echo hi"}).json()["id"]
+        assert "event: failed" in client.get(f"/api/v2/turns/{turn}/events").text
 
 
 def test_a_replaced_name_that_no_agent_has_is_reported_at_the_start(

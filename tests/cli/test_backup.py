@@ -57,6 +57,26 @@ def test_nothing_is_overwritten(run: Run, tmp_path: Path, kind: str) -> None:
     assert len([name for name in os.listdir() if "copy.db" in name]) == 1
 
 
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_a_backup_needs_the_name_of_a_file(run: Run, name: str) -> None:
+    run("user", "add", "alice", stdin="correct horse\n")
+    ran = run("backup", name)
+    assert (ran.code, ran.err) == (2, "caesura: FILE must be the name of a new file\n")
+
+
+def test_where_files_have_no_second_name_nothing_is_overwritten_either(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(part: Path, target: Path) -> None:
+        target.write_text("mine")
+        raise PermissionError
+
+    run("user", "add", "alice", stdin="correct horse\n")
+    monkeypatch.setattr(os, "link", refuse)
+    assert run("backup", "copy.db").err == "caesura: copy.db exists already: nothing is overwritten\n"
+    assert Path("copy.db").read_text() == "mine"
+
+
 def test_a_missing_database_is_not_created(run: Run) -> None:
     ran = run("backup", "copy.db")
     assert ran.code == 2

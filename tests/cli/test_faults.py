@@ -1,11 +1,15 @@
 """Wrong settings are reported in one clear line, with exit code 2."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
+from tests import programs
 from tests.api.server import Served
 from tests.cli.conftest import Ran, Run
+from tests.models.authority import Authority
+from tests.relay import Relay
 
 
 def one_line(ran: Ran, code: int = 2) -> str:
@@ -88,3 +92,18 @@ def test_an_unreachable_server_is_reported_in_one_line(run: Run) -> None:
     told = one_line(run("chat", "--url", "http://127.0.0.1:9"), code=1)
     assert "is `caesura serve` running at http://127.0.0.1:9?" in told
     assert "is not an address" in one_line(run("events", "turn-x", "--url", "nowhere"), code=1)
+
+
+@programs.needs("openssl")
+def test_a_certificate_that_is_not_trusted_is_not_a_server_that_does_not_run(
+    run: Run, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("CAESURA_TOKEN", server.token("alice"))
+    with Relay(server.url, authority.context) as relay:
+        told = one_line(run("chat", "echo good day", "--url", relay.url), code=1)
+        assert "the certificate of 127.0.0.1 is not trusted" in told
+        assert "SSL_CERT_FILE" in told
+        assert "caesura serve" not in told
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        assert "good day" in run("chat", "echo good day", "--url", relay.url).out

@@ -1,9 +1,12 @@
 """Files of a workspace, from the command line."""
 
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from caesura.cli import workspace
+from caesura.client import Client
 from tests.api.reading import conversation
 from tests.api.server import Served
 from tests.cli.conftest import Run
@@ -35,6 +38,27 @@ def test_files_are_put_listed_saved_and_removed(run: Run, place: str, tmp_path: 
     gone = run("files", "get", place, "inner/b.txt", "--to", "d")
     assert gone.err == "caesura: inner/b.txt does not exist\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt", "c.txt"]
+
+
+@pytest.mark.parametrize("to", [(), ("--to", "")])
+def test_a_file_that_gets_this_name_during_the_download_is_not_overwritten(
+    run: Run, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: tuple[str, ...]
+) -> None:
+    (tmp_path / "sent.txt").write_bytes(b"theirs")
+    assert run("files", "put", place, "sent.txt", "doc.txt").code == 0
+    copy = workspace._copy
+
+    async def meanwhile(client: Client, conversation: str, path: str, file: BinaryIO) -> None:
+        await copy(client, conversation, path, file)
+        (tmp_path / "doc.txt").write_bytes(b"mine")
+
+    monkeypatch.setattr(workspace, "_copy", meanwhile)
+    told = run("files", "get", place, "doc.txt", *to)
+    assert (told.code, told.err) == (1, "caesura: doc.txt exists already: nothing is overwritten\n")
+    assert (tmp_path / "doc.txt").read_bytes() == b"mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["doc.txt", "sent.txt"]
+    assert run("files", "get", place, "doc.txt", "--to", "doc.txt").code == 0
+    assert (tmp_path / "doc.txt").read_bytes() == b"theirs"
 
 
 def test_a_name_that_moves_the_cursor_is_shown_escaped(run: Run, place: str, server: Served) -> None:

@@ -29,6 +29,42 @@ def test_good_files_are_named(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "good: gardener\n")
 
 
+def test_every_command_leaves_out_the_built_in_agents_as_the_server_does(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent_files.put(tmp_path / "own", "clerk", "model: {primary: demo}")
+    monkeypatch.setenv("CAESURA_BUILT_IN_AGENTS", "false")
+    missing = "CAESURA_DEFAULT_AGENT: agent not found: assistant;"
+    missing += " with CAESURA_BUILT_IN_AGENTS=false there are clerk"
+    told = run("serve", "--agents-dir", tmp_path / "own", "--port", 0)
+    assert (told.code, told.err) == (2, f"caesura: {missing}\n")
+    assert f"fault  agents     {missing}" in run("doctor", "--agents-dir", tmp_path / "own").out
+    assert f"! {missing}" in run("agents", "list", "--agents-dir", tmp_path / "own").out
+    monkeypatch.setenv("CAESURA_DEFAULT_AGENT", "clerk")
+    assert "ok     agents     clerk\n" in run("doctor", "--agents-dir", tmp_path / "own").out
+    listed = run("agents", "list", "--agents-dir", tmp_path / "own").out
+    assert [line.split()[:2] for line in listed.splitlines() if line[:4].strip()] == [["*", "clerk"]]
+    told = run("models", "--agent", "assistant", "--agents-dir", tmp_path / "own")
+    assert told.err == "caesura: agent not found: assistant\n"
+    (tmp_path / "own" / "gardener.yaml").write_text(GOOD)
+    checked = run("agents", "check", tmp_path / "own")
+    assert checked.code == 1
+    assert "unknown agent: assistant" in checked.out
+    assert "good: clerk" in checked.out
+
+
+def test_without_any_agent_every_command_names_the_settings(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_BUILT_IN_AGENTS", "false")
+    missing = (
+        "CAESURA_BUILT_IN_AGENTS=false leaves no agent: set CAESURA_AGENTS_DIR to the folder of your agents"
+    )
+    assert run("serve", "--port", 0).err == f"caesura: {missing}\n"
+    assert missing in run("doctor").out
+    assert run("agents", "list").out == f"! {missing}\n"
+
+
 def test_every_fault_is_reported_with_its_place(run: Run, tmp_path: Path) -> None:
     (tmp_path / "gardener.yaml").write_text(GOOD.replace("spec:", "spec:\n  flavour: sweet\n  colour: red"))
     ran = run("agents", "check", tmp_path)

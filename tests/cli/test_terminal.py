@@ -318,8 +318,10 @@ def test_a_new_person_registers_and_is_remembered(terminal: Terminal, server: Se
     child.expect_exact("password of mallory: ")
     child.sendline("correct horse")
     child.expect_exact("[y/N] ")
+    assert "Incorrect" not in str(child.before)
     child.sendline("y")
     child.expect_exact("mallory: /help")
+    assert "Incorrect" not in str(child.before)
     assert (tmp_path / ".config/caesura/tokens.json").stat().st_mode & 0o777 == 0o600
     again = terminal.chat(server.url, "--user", "mallory")
     again.expect_exact("mallory: /help")
@@ -353,6 +355,7 @@ def test_after_three_wrong_passwords_the_chat_ends(terminal: Terminal, server: S
         if not number:
             child.expect_exact("[y/N] ")
             child.sendline("n")
+            child.expect_exact("Incorrect username or password.")
     assert "caesura: not logged in" in leaves(child, code=1)
 
 

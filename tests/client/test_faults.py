@@ -76,7 +76,7 @@ async def test_a_key_that_no_header_can_carry_is_reported_at_once(alice: Client,
 
 def test_an_unusable_proxy_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "nonsense://127.0.0.1:9")
-    with pytest.raises(Unreachable, match="the proxy or the certificates") as caught:
+    with pytest.raises(Unreachable, match="the proxy that the environment names") as caught:
         Client("http://caesura.invalid")
     assert caught.value.code == "bad_environment"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from caesura.cli import database
+from caesura.cli.files import publish
 from caesura.core.errors import Conflict, StartupError, Unavailable
 from caesura.settings import Settings
 from caesura.store.open import file_of
@@ -19,6 +20,8 @@ _SECONDS = 30
 def make(target: Path, **flags: str | None) -> None:
     """Copy the database into a new file. Until the copy is whole and on the disk, the file is not there under
     this name."""
+    if not target.name:
+        raise StartupError("FILE must be the name of a new file")
     settings = Settings.load(**flags)
     source = file_of(settings.database)
     if source is None:
@@ -61,12 +64,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _publish(part: Path, target: Path) -> None:
     _sync(part)
-    try:
-        os.link(part, target)  # unlike a rename, it overwrites nothing
-    except FileExistsError as error:
-        raise Conflict(f"{target} exists already: nothing is overwritten") from error
-    except OSError:  # a file system without links
-        os.rename(part, target)
+    publish(part, target)
     with suppress(OSError):  # not every file system can do that for a folder
         _sync(target.absolute().parent)
 

@@ -68,6 +68,7 @@ def serve(
     database_url: DatabaseUrl = None,
     redis_url: Annotated[str | None, _flag("redis://…, where several servers share a database")] = None,
     agents_dir: AgentsDir = None,
+    built_in_agents: Annotated[str | None, _flag("false: only the agents of the folder (true)")] = None,
     default_agent: Annotated[str | None, _flag("Agent of a conversation that names none")] = None,
     model: Annotated[str | None, _flag("provider:name, or demo (what there is a key for)")] = None,
     model_map: Annotated[str | None, _flag("Other models for names in files: gpt-4o=demo,…")] = None,

@@ -272,13 +272,13 @@ def _catalog(settings: Settings) -> Catalog:
 
 def _agents(settings: Settings, catalog: Catalog, told: Collection[str]) -> list[Finding]:
     """`told` is what was said of models before."""
+    from caesura.agents.default_agent import lack
+
     short = [*_shortages(settings, catalog, told)]
     faults = [Finding("fault", "agents", str(fault)) for fault in catalog.faults]
-    try:
-        catalog.get(settings.default_agent)
-    except NotFound as error:
-        remedy = "correct CAESURA_DEFAULT_AGENT"
-        faults.append(Finding("fault", "agents", f"{error.message}: {remedy}"))
+    missing = lack(catalog, settings.default_agent, settings.agents_dir, settings.built_in_agents)
+    if missing is not None:
+        faults.append(Finding("fault", "agents", missing))
     names = ", ".join(agent.name for agent in catalog.agents())
     faults += [finding for finding in short if finding.state == "fault"]
     notes = [finding for finding in short if finding.state == "note"]

@@ -1,11 +1,11 @@
-"""Files: whether one exists, and whether it could be created."""
+"""Files: whether one exists, whether it could be created, and how a whole one gets its name."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from caesura.core.errors import StartupError
+from caesura.core.errors import Conflict, StartupError
 
 
 def is_there(path: Path) -> bool:
@@ -28,3 +28,22 @@ def obstacle(path: Path) -> str | None:
     if not folder.is_dir():
         return f"{folder} is not a folder"
     return None if os.access(folder, os.W_OK | os.X_OK) else f"{folder} is not writable"
+
+
+def publish(part: Path, target: Path) -> None:
+    """Give a file that is whole its name. Nothing is overwritten, even if another file gets this name
+    meanwhile."""
+    try:
+        os.link(part, target)  # unlike a rename, it overwrites nothing
+    except FileExistsError as error:
+        raise _taken(target) from error
+    except OSError:  # a file system without links
+        if os.path.lexists(target):
+            raise _taken(target) from None
+        os.rename(part, target)
+    else:
+        part.unlink()
+
+
+def _taken(target: Path) -> Conflict:
+    return Conflict(f"{target} exists already: nothing is overwritten")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from caesura.agents.cautions import cautions
+from caesura.agents.default_agent import lack
 from caesura.agents.loader import BUILTIN, Agent, Catalog
 from caesura.agents.loader import schema as schema_of
 from caesura.agents.model_names import NOTHING_REPLACED, default_model, full_name
@@ -21,7 +22,7 @@ from caesura.settings import Settings
 def check(directory: Path, opens: bool = False) -> int:
     """Print what is wrong, and what is good. Returns the exit code: 1 if there is a fault. With `opens` the
     MCP servers of the agents are opened too."""
-    catalog = Catalog(directory, standard().names, environ=os.environ)
+    catalog = Catalog(directory, standard().names, builtin=_built_in(directory), environ=os.environ)
     for fault in catalog.faults:
         print(shown.line(str(fault)))
     agents = [agent for agent in catalog.agents() if agent.path.parent != BUILTIN]
@@ -50,7 +51,18 @@ def _opened(agents: list[Agent]) -> set[str]:
 def catalog_of(settings: Settings) -> Catalog:
     """The agents that a server with these settings would have, checked as the server does."""
     redis = settings.redis_url is not None
-    return Catalog(settings.agents_dir, standard().names, redis=redis, environ=os.environ)
+    builtin = BUILTIN if settings.built_in_agents else None
+    return Catalog(settings.agents_dir, standard().names, builtin=builtin, redis=redis, environ=os.environ)
+
+
+def _built_in(directory: Path) -> Path | None:
+    """The folder of the agents that files in this one may use as sub-agents. Settings that are at fault say
+    nothing about the files."""
+    try:
+        settings = Settings.load(agents_dir=directory)
+    except StartupError:
+        return BUILTIN
+    return BUILTIN if settings.built_in_agents else None
 
 
 def _shortages(agents: list[Agent]) -> list[Shortage]:
@@ -85,6 +97,8 @@ def listing(agents_dir: str | None) -> None:
             print(f"    {shown.text(description)}")
     for fault in catalog.faults:
         print(f"! {shown.line(str(fault))}")
+    if missing := lack(catalog, settings.default_agent, settings.agents_dir, settings.built_in_agents):
+        print(f"! {shown.line(missing)}")
 
 
 def _model(agent: Agent, default: str, replaced: Mapping[str, str]) -> str:

@@ -120,11 +120,12 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str, is
         except ClientError as error:
             if error.status != 401 or not streams.human():
                 raise
-            print(f"{shown.line(error.message)}.")
+            reason = shown.line(error.message)
         if is_new and _wants_to_register(name):
             if _registered(runner, client, name, password):
                 return runner.run(client.login(name, password))
-            print(f"{name} is registered already: the password is wrong.")
+            reason = f"{name} is registered already: the password is wrong"
+        print(f"{reason}.")
         is_new = False
         if left:
             password = _password(name)

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from caesura.cli.files import publish
 from caesura.cli.screen import clean
 from caesura.cli.session import Refused, opened
 from caesura.client import Client, File
@@ -30,14 +31,14 @@ def show(url: str, user: str | None, conversation: str, path: str) -> None:
 def get(url: str, user: str | None, conversation: str, path: str, to: str | None) -> None:
     """Save a file: under its own name in the current folder, unless `to` says where."""
     target = to or path.rstrip("/").rpartition("/")[2]
-    if target != _STREAM and to is None and os.path.lexists(target):
+    if target != _STREAM and not to and os.path.lexists(target):
         raise Refused(f"{target} exists: name another file with --to")
-    with opened(url, user) as session, _target(target) as file:
+    with opened(url, user) as session, _target(target, replaces=bool(to)) as file:
         session.run(_copy(session.client, conversation, path, file))
 
 
 @contextmanager
-def _target(name: str) -> Iterator[BinaryIO]:
+def _target(name: str, replaces: bool) -> Iterator[BinaryIO]:
     """Where a file is saved. It has its name when all of it has come."""
     if name == _STREAM:
         yield sys.stdout.buffer
@@ -46,7 +47,10 @@ def _target(name: str) -> Iterator[BinaryIO]:
     try:
         with part.open("xb") as file:
             yield file
-        part.replace(name)
+        if replaces:
+            part.replace(name)
+        else:
+            publish(part, Path(name))
     finally:
         part.unlink(missing_ok=True)
 

@@ -10,14 +10,16 @@ from urllib.parse import quote
 
 import httpx
 
+from caesura.client import trust
 from caesura.client.errors import ClientError, Unreachable, refusal
 from caesura.client.patience import Patience, Waiting
 from caesura.core import json_data
+from caesura.models import certificates
 
 _REFUSED_FOR_NOW = (429, 503)
 _LOST_ON_THE_WAY = (502, 504)
-#: The code of a refusal that lasts until the person does something.
-_WAITING_IS_NO_HELP = "too_many_questions"
+#: The codes of failures that last until the person does something.
+_WAITING_IS_NO_HELP = ("too_many_questions", "untrusted")
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.InvalidURL)
 #: A body as it is sent, or what makes it anew for each attempt.
 Raw = bytes | Callable[[], AsyncIterable[bytes]]
@@ -119,7 +121,7 @@ class Connection:
         if failure.status == 401 and self.credentials is not None and not patience.let_in_again:
             patience.let_in_again = True
             await self.login(*self.credentials)
-        elif failure.code == _WAITING_IS_NO_HELP:
+        elif failure.code in _WAITING_IS_NO_HELP:
             raise failure
         elif isinstance(failure, Unreachable) or failure.status in _REFUSED_FOR_NOW + _LOST_ON_THE_WAY:
             await patience.wait(failure)
@@ -144,6 +146,8 @@ class Connection:
             return stranger(0)
         if isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError)):
             return Unreachable("connection lost")
+        if (untrusted := trust.failure(error, httpx.URL(self.url).host)) is not None:
+            return untrusted
         return Unreachable(f"cannot reach {self.url}: {str(error) or type(error).__name__}")
 
     def patient(self) -> Patience:
@@ -210,22 +214,27 @@ def _may_be_done(error: Exception) -> bool:
 
 def _http(url: str) -> httpx.AsyncClient:
     # A proxy from the environment cannot reach this machine's own loopback.
-    trust = not _is_loopback(_host(url))
+    address = _address(url)
+    proxied = not _is_loopback(address.host)
+    timeout = httpx.Timeout(30.0, connect=5.0)
     try:
-        return httpx.AsyncClient(base_url=url, timeout=httpx.Timeout(30.0, connect=5.0), trust_env=trust)
+        verify = trust.context(address.scheme)
+        return httpx.AsyncClient(base_url=url, timeout=timeout, trust_env=proxied, verify=verify)
+    except certificates.Untrusted as error:
+        raise Unreachable(str(error), "bad_environment") from error
     except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
-        reason = "the proxy or the certificates that the environment names cannot be used"
+        reason = "the proxy that the environment names cannot be used"
         raise Unreachable(f"{reason}: {error}", "bad_environment") from error
 
 
-def _host(url: str) -> str:
+def _address(url: str) -> httpx.URL:
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError):
         parsed = httpx.URL("")
     if not _is_address(parsed):
         raise Unreachable(f"{url} is not an address such as http://127.0.0.1:8000", "bad_address")
-    return parsed.host
+    return parsed
 
 
 def _is_address(url: httpx.URL) -> bool:

@@ -178,3 +178,11 @@ def test_input_is_empty_and_no_file_of_the_server_is_open(tmp_path: Path) -> Non
         output = run("cat; ls -l /proc/self/fd", tmp_path)
     targets = [line.partition(" -> ")[2] for line in output.splitlines() if " -> " in line]
     assert all(target == "/dev/null" or target.startswith(("pipe:", "/proc/")) for target in targets), targets
+
+
+def test_a_log_that_the_server_cannot_look_up_by_its_name_does_not_stop_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in `sudo -u caesura caesura doctor > /root/report`. The kernel refuses a name of this length too."""
+    monkeypatch.setattr(os, "readlink", lambda _: f"/{'x' * 300}")
+    assert hidden().below

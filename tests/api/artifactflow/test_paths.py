@@ -29,4 +29,5 @@ def test_the_default_agent_is_the_lead_agent_unless_the_operator_chose_one() -> 
     unset = Settings.load(data_dir="unused")
     assert app._lead_agent(unset) == "lead_agent"
     assert app._lead_agent(Settings.load(data_dir="unused", default_agent="assistant")) == "assistant"
+    assert app._lead_agent(Settings.load(data_dir="unused", built_in_agents=False)) == "assistant"
     assert create_app(unset).openapi()["paths"]["/api/v1/chat"].keys() == {"get", "post"}

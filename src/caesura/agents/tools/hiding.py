@@ -93,7 +93,7 @@ def _own() -> Iterator[Path]:
             target = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
         except OSError:
             continue
-        if target.is_file():
+        if os.path.isfile(target):  # one that this user cannot reach, a command cannot either
             yield target
 
 
