@@ -153,7 +153,7 @@ def test_a_client_that_reads_only_a_few_bytes_is_disconnected() -> None:
         protocol.check(float(second))
         if transport.ends:
             break
-    assert (transport.ends, second) == (["abort"], 30)
+    assert (transport.ends, second) == (["abort"], 31)
 
 
 def test_what_a_client_takes_from_the_system_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +185,19 @@ def test_a_large_step_counts_for_more_time_but_not_for_ever(monkeypatch: pytest.
     protocol.check(100.0)
     protocol.check(100.0 + STEPS * Protocol.silence)
     assert transport.ends == ["abort"]
+
+
+def test_a_client_that_takes_as_much_as_it_must_in_uneven_steps_is_not_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transport, system = Transport(), _system(monkeypatch)
+    protocol = _protocol(transport)
+    transport.held, system.held = PACE, LARGE_ENOUGH
+    for second in range(1000):
+        if second % 40 == 20:
+            system.held -= PACE if second == 20 else PACE * 4 // 3
+        protocol.check(float(second))
+    assert transport.ends == []
 
 
 def test_a_connection_stays_while_its_client_takes_the_end_of_a_response(

@@ -37,9 +37,9 @@ PIECE = 16 * 1024
 #: A client must read at least this many bytes of a plain response within `silence`, and send at least this
 #: many of an upload within `patience`, or it is cut.
 PACE = 64 * 1024
-#: A client's system tells in steps what was read, and larger buffers make larger steps. So a step of several
-#: times `PACE` counts for as many times `silence`, at most for this many.
-STEPS = 8
+#: A client's system tells in steps what was read, and larger buffers make larger steps. So a client may be
+#: ahead by its last step, at least by the first and at most by the second of these times `silence`.
+STEP, STEPS = 2, 8
 #: Seconds that a refused client gets to read the reason. Meanwhile its data is discarded.
 LINGER = 2.0
 #: Seconds that a connection above a limit gets for its request.
@@ -114,7 +114,7 @@ class Protocol(HttpToolsProtocol):
     #: Whether incoming data is no longer parsed.
     _deaf = False
     _refusal: Refusal | None = None
-    #: The unread bytes of a response when they last shrank, and when they must have shrunk again.
+    #: The unread bytes of a response at the last check, and when the client is cut if it takes no more.
     _held = 0
     _read_by = 0.0
     #: Bytes of an upload since its deadline was last moved.
@@ -147,13 +147,18 @@ class Protocol(HttpToolsProtocol):
         elif not self._held:
             self._watch(held)
             self._read_by = now + self.silence
-        elif (taken := self._held - held) >= PACE:
-            self._held, self._read_by = held, now + self.silence * min(taken / PACE, STEPS)
-        elif now >= self._read_by:
-            backlog.discard(self.transport)
-            self.transport.abort()
         else:
-            self._held = max(self._held, held)  # more was written meanwhile
+            self._move_deadline(now, max(self._held - held, 0) / PACE)
+            self._held = held  # it may be more: something was written meanwhile
+            if now >= self._read_by:
+                backlog.discard(self.transport)
+                self.transport.abort()
+
+    def _move_deadline(self, now: float, taken: float) -> None:
+        """`taken` is how many times `PACE` the client has taken since the last check."""
+        ahead = min(max(taken, STEP), STEPS)
+        moved = min(self._read_by + self.silence * taken, now + self.silence * ahead)
+        self._read_by = max(self._read_by, moved)
 
     def _unread(self, now: float) -> int:
         """The bytes of a response that the client has not taken. The system is asked only if this process
