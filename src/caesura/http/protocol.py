@@ -37,8 +37,9 @@ PIECE = 16 * 1024
 #: A client must read at least this many bytes of a plain response within `silence`, and send at least this
 #: many of an upload within `patience`, or it is cut.
 PACE = 64 * 1024
-#: A client's system tells in steps what was read, and larger buffers make larger steps. So a client may be
-#: ahead by its last step, at least by the first and at most by the second of these times `silence`.
+#: A client's system tells in steps what was read: usually when 128 KiB are free, and larger buffers make
+#: larger steps. So a client has the first of these times `silence` for a step, and up to the second after a
+#: large one.
 STEP, STEPS = 2, 8
 #: Seconds that a refused client gets to read the reason. Meanwhile its data is discarded.
 LINGER = 2.0
@@ -146,7 +147,7 @@ class Protocol(HttpToolsProtocol):
                 self.transport.close()
         elif not self._held:
             self._watch(held)
-            self._read_by = now + self.silence
+            self._read_by = now + self.silence * STEP
         else:
             self._move_deadline(now, max(self._held - held, 0) / PACE)
             self._held = held  # it may be more: something was written meanwhile
