@@ -495,6 +495,25 @@ def test_a_call_is_described_as_the_operator_says_or_in_the_usual_way(
     assert tool.describe(args, "en")[:2] == ("Look", told)
 
 
+@pytest.mark.parametrize("describe", ["'Find {number}'", "lambda number: 'Find ' + number"])
+def test_a_description_that_the_model_makes_long_is_cut_and_begins_with_its_length(
+    tmp_path: Path, describe: str
+) -> None:
+    code = f"import caesura\n@caesura.tool(describe={describe})\ndef find(number: str): ..."
+    tool = tools_of(put(tmp_path, "orders:find", code))["find"]
+    _, description, note = tool.describe({"number": "\u202e" * 5 + "x" * 199_990}, "en")
+    assert note.startswith("(200,000 characters; only the first 1,")
+    assert " are shown here) Find \\u202e{5}xxx" in note
+    assert note.endswith("xxx…")
+    assert len(note) < 2100
+    assert description.startswith("(200,000 characters; only the first 65,")
+    assert len(description) < 65_700
+    assert tool.describe({"number": "x" * 1990}, "zh").note == "Find " + "x" * 1990
+    assert tool.describe({"number": "x" * 3000}, "zh").note.startswith(
+        "（3005 个字符；这里只显示前 2000 个）Find xxx"
+    )
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from sqlalchemy import Connection
 
-from caesura.store import conversations
+from caesura.store import conversations, users
 from tests.api.reading import conversation
 from tests.api.server import Served
 from tests.api.test_write_approvals import CONTENT, Writing
@@ -224,11 +225,11 @@ def test_an_upload_must_say_its_length(place: Place, alice: httpx.Client) -> Non
     assert not place.folder.exists()
 
 
-def begin_upload(server: Served, place: Place, path: str, length: int) -> socket.socket:
+def begin_upload(server: Served, place: Place, path: str, length: int, name: str = "alice") -> socket.socket:
     """Send the head and a part of an upload; returns when the server has begun to keep it."""
     connection = socket.create_connection((urlsplit(server.url).hostname, server.port), 30)
     head = [f"PUT {place.url}/{path} HTTP/1.1", "Host: x", f"Content-Length: {length}"]
-    head += [f"{name}: {value}" for name, value in server.headers().items()]
+    head += [f"{name}: {value}" for name, value in server.headers(name).items()]
     connection.sendall("\r\n".join([*head, "", ""]).encode() + bytes(1000))
     until(lambda: place.folder.is_dir() and any(name.startswith(".caesura") for name in place.names()))
     return connection
@@ -278,6 +279,31 @@ def test_a_conversation_that_is_deleted_meanwhile_takes_its_upload_along(
         connection.sendall(b"x")
         assert connection.recv(12) == b"HTTP/1.1 404"
     until(lambda: not place.folder.exists())
+
+
+def _removed(connection: Connection, user_id: str) -> None:
+    for conversation_id in conversations.of_person(connection, user_id):
+        conversations.remove(connection, conversation_id, user_id)
+    users.remove(connection, user_id)
+
+
+@pytest.mark.parametrize("change", [users.disable, users.log_out, _removed])
+def test_an_upload_of_somebody_who_may_not_write_any_more_leaves_nothing(
+    server: Served, change: Callable[..., Any]
+) -> None:
+    name = f"left-{change.__name__.strip('_')}"
+    with server.client(name) as client:
+        place = Place(server, client)
+        place.put("kept", b"old")
+        with begin_upload(server, place, "kept", 1001, name) as connection:
+            server.call(server.database.write(change, name))
+            connection.sendall(b"x")
+            assert connection.recv(12) == b"HTTP/1.1 401"
+    if change is _removed:
+        until(lambda: not place.folder.exists())
+    else:
+        until(lambda: place.names() == ["kept"])
+        assert (place.folder / "kept").read_bytes() == b"old"
 
 
 @pytest.mark.parametrize("ends", [True, False])

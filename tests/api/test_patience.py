@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from fastapi import Response
 
-from caesura.http.protocol import PACE, Protocol
+from caesura.http import backlog
+from caesura.http.protocol import PACE, STEPS, Protocol
 from tests.api.raw import GET, connect, first, push, rest
 from tests.api.reading import until
 from tests.api.server import Served
@@ -123,6 +124,18 @@ def test_a_client_that_does_not_read_its_response_is_disconnected(
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
+def test_a_client_that_reads_slowly_is_not_cut_although_the_system_holds_megabytes(server: Served) -> None:
+    """The client is about three times as fast as it must be. The system takes more from the server only when
+    a third of its buffer is free, which takes longer than a client may read nothing."""
+    with connect(server.port, 64 * 1024) as connection:
+        connection.sendall(GREEDY[0])
+        read = 0
+        while read < 600_000:
+            read += len(connection.recv(13_000))
+            assert len(server._server._connections) == 1
+            time.sleep(0.1)
+
+
 def test_a_client_that_reads_its_response_slowly_gets_all_of_it() -> None:
     transport = Transport()
     protocol = _protocol(transport)
@@ -140,10 +153,94 @@ def test_a_client_that_reads_only_a_few_bytes_is_disconnected() -> None:
         protocol.check(float(second))
         if transport.ends:
             break
-    assert (transport.ends, second) == (["abort"], 30)
+    assert (transport.ends, second) == (["abort"], 61)
+
+
+def test_what_a_client_takes_from_the_system_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    transport, system = Transport(), _system(monkeypatch)
+    protocol = _protocol(transport)
+    transport.held = PACE
+    for second in range(100):
+        system.held = LARGE_ENOUGH - second * PACE
+        protocol.check(second * 29.0)
+    assert transport.ends == []
+    for second in range(70):
+        protocol.check(2900.0 + second)
+    assert transport.ends[0] == "abort"
+
+
+def test_a_large_step_counts_for_more_time_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    transport, system = Transport(), _system(monkeypatch)
+    protocol = _protocol(transport)
+    transport.held, system.held = PACE, LARGE_ENOUGH
+    protocol.check(0.0)
+    system.held -= 3 * PACE
+    for second in range(1, 90, 10):
+        protocol.check(float(second))
+    assert transport.ends == []
+    protocol.check(91.0)
+    assert transport.ends == ["abort"]
+    del transport.ends[:]
+    system.held -= 100 * PACE
+    protocol.check(100.0)
+    protocol.check(100.0 + STEPS * Protocol.silence)
+    assert transport.ends == ["abort"]
+
+
+def test_a_client_that_takes_as_much_as_it_must_in_uneven_steps_is_not_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transport, system = Transport(), _system(monkeypatch)
+    protocol = _protocol(transport)
+    transport.held, system.held = PACE, LARGE_ENOUGH
+    for second in range(1000):
+        if second % 40 == 20:
+            system.held -= PACE if second == 20 else PACE * 4 // 3
+        protocol.check(float(second))
+    assert transport.ends == []
+
+
+def test_a_connection_stays_while_its_client_takes_the_end_of_a_response(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transport, system = Transport(), _system(monkeypatch)
+    protocol = _protocol(transport)
+    protocol._active, protocol._due = None, 5.0
+    for second in range(5, 100, 5):
+        system.held = LARGE_ENOUGH - second * PACE
+        protocol.check(float(second))
+    assert transport.ends == []
+    system.held = 0
+    protocol.check(100.0)
+    assert transport.ends == ["close"]
+
+
+def test_the_system_is_more_patient_only_while_the_pace_is_measured(server: Served) -> None:
+    with connect(server.port) as connection:
+        until(lambda: len(server._server._connections) == 1)
+        (protocol,) = server._server._connections._welcome
+        found = protocol.transport.get_extra_info("socket")
+
+        def patience() -> float:
+            return int(found.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)) / 1000
+
+        assert patience() == 1.5
+        connection.sendall(GREEDY[0])
+        until(lambda: patience() == 1.5 * STEPS)
+        read = 0
+        while read < len(LARGE):
+            read += len(connection.recv(1 << 20))
+        until(lambda: patience() == 1.5)
 
 
 LARGE_ENOUGH = 200 * PACE
+
+
+def _system(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The system's buffer, which holds as many bytes as the test says."""
+    system = SimpleNamespace(held=0)
+    monkeypatch.setattr(backlog, "in_system", lambda transport: system.held)
+    return system
 
 
 class Transport:
@@ -153,6 +250,9 @@ class Transport:
 
     def get_write_buffer_size(self) -> int:
         return self.held
+
+    def get_extra_info(self, name: str) -> None:
+        """There is no socket."""
 
     def close(self) -> None:
         self.ends.append("close")

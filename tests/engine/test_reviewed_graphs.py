@@ -45,6 +45,18 @@ async def test_each_call_that_must_be_reviewed_is_an_approval_with_its_decisions
     assert world.traces() == []
 
 
+async def test_what_the_operator_says_about_a_call_is_bounded(world: World) -> None:
+    put(world)
+    file = world.agents / "reviewed.py"
+    file.write_text(file.read_text().replace('"Look twice"', '"Look twice " + "at it " * 40_000'))
+    said = await world.say(wants(DROP))
+    (drop,) = said.waiting(Approval)
+    assert drop.note.startswith("(240,010 characters; only the first 2,000 are shown here) Look twice at it")
+    assert drop.note.endswith("…")
+    assert drop.description == f'{drop.note} — Using tool: drop_table {{"name":"users"}}'
+    assert len(drop.note) < 2100
+
+
 @MODES
 async def test_different_answers_reach_the_calls_that_they_are_about(world: World, mode: str) -> None:
     put(world, mode)

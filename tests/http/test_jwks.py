@@ -36,8 +36,45 @@ async def test_the_set_is_read_once_however_many_keys_are_asked_for(theirs: KeyS
     for found in await asyncio.gather(*(keys.find("first", "RS256") for _ in range(20))):
         assert [key.id for key in found] == ["first"]
     for number in range(100):
-        assert await keys.find(f"unknown-{number}", "RS256") == []
+        with pytest.raises(Unavailable):
+            await keys.find(f"unknown-{number}", "RS256")
     assert theirs.asked == 1
+
+
+async def test_a_key_that_may_be_new_is_unknown_until_the_set_is_read_again(theirs: KeyServer) -> None:
+    keys = key_set(theirs.url)
+    assert await keys.find("junk", "RS256") == []  # the set was read for this request
+    theirs.body = public(SECOND)
+    with pytest.raises(Unavailable, match="not known yet") as refused:
+        await keys.find("second", "ES256")
+    assert 1 <= refused.value.retry_after <= 3600
+    keys._pause = 0
+    assert await keys.find("second", "ES256")
+    assert await keys.find("junk", "RS256") == []
+
+
+async def test_an_attempt_that_began_before_a_request_does_not_tell_that_its_key_is_none(
+    theirs: KeyServer,
+) -> None:
+    keys = key_set(theirs.url)
+    theirs.pause.clear()
+    first = asyncio.ensure_future(keys.find("junk", "RS256"))
+    assert await asyncio.to_thread(theirs.called.wait, 60)
+    second = asyncio.ensure_future(keys.find("second", "ES256"))
+    await asyncio.sleep(0)
+    theirs.pause.set()
+    assert await first == []
+    with pytest.raises(Unavailable):
+        await second
+
+
+async def test_a_token_without_an_id_and_one_with_the_id_of_another_kind_of_key_are_known_to_be_bad(
+    theirs: KeyServer,
+) -> None:
+    keys = key_set(theirs.url)
+    assert await keys.find("first", "RS256")
+    assert await keys.find(None, "ES256") == []
+    assert await keys.find("first", "ES256") == []
 
 
 async def test_a_key_that_is_new_is_found_and_one_that_is_gone_is_not(theirs: KeyServer) -> None:
@@ -148,7 +185,7 @@ async def test_a_shared_key_and_a_short_one_are_no_public_keys(theirs: KeyServer
     short = rsa("short", 1024).as_dict(private=False)
     full = FIRST.as_dict(private=True)
     theirs.body = json.dumps({"keys": [secret, short, full]}).encode()
-    keys = key_set(theirs.url)
+    keys = key_set(theirs.url, pause=0)
     assert await keys.find("secret", "HS256") == []
     assert await keys.find("short", "RS256") == []
     assert await keys.find("first", "RS256")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from caesura.core.errors import Unavailable
+from caesura.http import backlog
 from caesura.http.sse import PING, TRANSPORT, EventStreams, frame
 from tests.waiting import until
 
@@ -20,6 +21,9 @@ class Transport:
 
     def get_write_buffer_size(self) -> int:
         return self.held
+
+    def get_extra_info(self, name: str) -> None:
+        """There is no socket."""
 
     def abort(self) -> None:
         self.aborted = True
@@ -153,6 +157,24 @@ async def test_a_slow_reader_is_not_cut() -> None:
         group.create_task(take())
     assert wire.body.replace(PING, b"") == b"x" * 600
     assert not wire.transport.aborted
+
+
+async def test_a_slow_reader_is_not_cut_while_the_system_holds_its_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    streams = EventStreams(ping=0.05, ttl=0.5)
+    frames, wire = Frames(*[b"x" * 10] * 60, then="wait"), Wire(room=50)
+    held = [10_000]
+    monkeypatch.setattr(backlog, "in_system", lambda transport: held[0])
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        responding = group.create_task(respond(streams, frames, wire))
+        for _ in range(100):  # seconds in which the bytes of this process do not shrink
+            held[0] -= 10
+            await asyncio.sleep(0.02)
+        cut = wire.transport.aborted
+        await until(lambda: responding.done())  # now it takes nothing
+    assert not cut
+    assert wire.transport.aborted
 
 
 async def test_a_shutdown_cuts_every_stream() -> None:

@@ -16,6 +16,8 @@ from caesura.core.language import Language
 SHORT = 200
 #: At most this many characters of a value are shown. A cut is mentioned, and `args` has the whole value.
 LONGEST = 64 * 1024
+#: At most this many characters of what an operator says about a call are shown beside it.
+NOTE = 2_000
 #: Every character that some program takes for a line break, as `str.splitlines` does.
 _BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
@@ -50,6 +52,18 @@ def sentence(doing: str, value: Value, language: Language, *more: str) -> str:
     return f"{doing}{note}: {value.text}"
 
 
+def words(value: str, language: Language, most: int = LONGEST) -> str:
+    """What an operator says about a call, which may have values of the model in it. A longer text is cut, and
+    begins with the full length."""
+    escaped, kept = _cut(value, shown.line, most)
+    if kept == len(value):
+        return value
+    whole = size(value, language)
+    if language == "zh":
+        return f"（{whole}；这里只显示前 {kept} 个）{escaped}…"
+    return f"({whole}; only the first {kept:,} are shown here) {escaped}…"
+
+
 def size_apart(name: str, value: str, language: Language) -> str:
     """The name and size of a value that is not shown. Empty for a short value of one line."""
     body = value.removesuffix("\n")
@@ -73,12 +87,12 @@ def _lines(value: str) -> int:
     return breaks + (value != "" and value[-1] not in _BREAKS)
 
 
-def _cut(value: str, form: Callable[[str], str]) -> tuple[str, int]:
+def _cut(value: str, form: Callable[[str], str], most: int = LONGEST) -> tuple[str, int]:
     """The escaped form of as much of the value as fits, and how many characters of the value that is."""
-    kept = min(len(value), LONGEST)
+    kept = min(len(value), most)
     escaped = form(value[:kept])
-    while len(escaped) > LONGEST:
-        kept = kept * LONGEST // len(escaped)
+    while len(escaped) > most:
+        kept = kept * most // len(escaped)
         escaped = form(value[:kept])
     return escaped, kept
 

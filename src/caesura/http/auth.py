@@ -129,6 +129,11 @@ class Gate:
             raise Revoked(_REVOKED)
         return access
 
+    async def admit(self, access: Access) -> None:
+        """Raise `Revoked` if this access has ended since it was granted."""
+        if self._tokens is not None:
+            await self._checked(access)
+
     async def resume(self, request: Request) -> Access:
         """The access of the session that the request's cookie names. No token is accepted."""
         return await self.enter(request, None)
@@ -227,10 +232,15 @@ def _entered(request: Request, access: Access) -> Access:
     return access
 
 
+def access_of(request: Request) -> Access:
+    """The access of a request whose person is known."""
+    access: Access = request.scope[HOLDER]
+    return access
+
+
 def viewer_of(request: Request) -> str:
     """The viewer behind a request whose person is known."""
-    access: Access = request.scope[HOLDER]
-    return access.viewer
+    return access_of(request).viewer
 
 
 async def running_user(request: Request, here: Here, token: Bearer = None) -> str:

@@ -1,14 +1,16 @@
 """The public keys of another service: a JSON Web Key Set in a file or behind a URL.
 
 The set is read when it is first needed, and again when it is old or a token names a key that is not in it.
-Attempts have a pause between them, so that nobody can make this server flood the other one. If the set cannot
-be read, the keys that are known stay good for a day.
+Attempts have a pause between them, so that nobody can make this server flood the other one. A key that is
+not in the set may have been published since the last attempt, so only a set that was read after a request
+came tells that its key is none. If the set cannot be read, the keys that are known stay good for a day.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -60,6 +62,8 @@ class KeySet:
         self._keys: list[Key] = []
         self._loading: asyncio.Task[None] | None = None
         self._tried_at = self._read_at = -_LONGEST
+        #: When the attempt that has read the keys began: what was published later may be missing.
+        self._asked_at = -_LONGEST
         self._failing = False
         #: Changes with the keys.
         self.edition = 0
@@ -67,6 +71,7 @@ class KeySet:
     async def find(self, id: str | None, algorithm: str) -> list[Key]:
         """The keys that this token may be signed with. Without an id there must be only one. Raises
         `Unavailable` if that cannot be known now."""
+        came = time.monotonic()
         self.keep_fresh()
         found = self._fitting(id, algorithm)
         if not found:
@@ -74,8 +79,11 @@ class KeySet:
             found = self._fitting(id, algorithm)
         if not found and self._failing:
             raise Unavailable(
-                "the keys that tokens are checked with cannot be read now", max(int(self._pause), 1)
+                "the keys that tokens are checked with cannot be read now", self._seconds_left()
             )
+        if not found and self._may_be_new(id, came):
+            why = "the token names a key that is not known yet; the keys are read again soon"
+            raise Unavailable(why, self._seconds_left())
         return found
 
     def keep_fresh(self) -> None:
@@ -88,14 +96,23 @@ class KeySet:
 
     async def read(self) -> int:
         """Read the set now. Returns how many keys it has for the algorithms. Raises `Unreadable`."""
-        self._tried_at = time.monotonic()
+        asked_at = self._tried_at = time.monotonic()
         self._replace(await self._fetch())
-        self._read_at = time.monotonic()
+        self._asked_at, self._read_at = asked_at, time.monotonic()
         return len(self._keys)
 
     def _fitting(self, id: str | None, algorithm: str) -> list[Key]:
         found = [key for key in self._keys if key.algorithm == algorithm and id in (None, key.id)]
         return found if id is not None or len(found) == 1 else []
+
+    def _may_be_new(self, id: str | None, came: float) -> bool:
+        """Whether the other service may have published this key since the set was read, for a request that
+        came at this time."""
+        return id is not None and self._asked_at < came and all(key.id != id for key in self._keys)
+
+    def _seconds_left(self) -> int:
+        """Seconds until the set may be read again."""
+        return max(math.ceil(self._tried_at + self._pause - time.monotonic()), 1)
 
     def _replace(self, keys: list[Key]) -> None:
         self._keys = keys

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import socket
 from http import HTTPStatus
 from typing import Any
 
@@ -18,6 +17,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from caesura.core import json_data
+from caesura.http import backlog
 from caesura.http.addresses import Addresses, shown
 from caesura.http.connections import Connections, Standing
 from caesura.http.headers import BARE
@@ -37,6 +37,10 @@ PIECE = 16 * 1024
 #: A client must read at least this many bytes of a plain response within `silence`, and send at least this
 #: many of an upload within `patience`, or it is cut.
 PACE = 64 * 1024
+#: A client's system tells in steps what was read: usually when 128 KiB are free, and larger buffers make
+#: larger steps. So a client has the first of these times `silence` for a step, and up to the second after a
+#: large one.
+STEP, STEPS = 2, 8
 #: Seconds that a refused client gets to read the reason. Meanwhile its data is discarded.
 LINGER = 2.0
 #: Seconds that a connection above a limit gets for its request.
@@ -111,9 +115,9 @@ class Protocol(HttpToolsProtocol):
     #: Whether incoming data is no longer parsed.
     _deaf = False
     _refusal: Refusal | None = None
-    #: The unread bytes of a response when they last shrank, and the time of that.
+    #: The unread bytes of a response at the last check, and when the client is cut if it takes no more.
     _held = 0
-    _taken_at = 0.0
+    _read_by = 0.0
     #: Bytes of an upload since its deadline was last moved.
     _uploaded = 0
 
@@ -124,11 +128,7 @@ class Protocol(HttpToolsProtocol):
         self._standing = self.limits.enter(self, self.client[0] if self.client else None)
         welcome = self._standing is Standing.WELCOME
         self._due = self.loop.time() + (self.patience if welcome else min(self.patience, HURRY))
-        found = transport.get_extra_info("socket")
-        if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
-            option = getattr(socket, "TCP_USER_TIMEOUT", None)
-            if option is not None:
-                found.setsockopt(socket.IPPROTO_TCP, option, int(self.silence * 1000))
+        backlog.give_up_after(transport, self.silence)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.limits.leave(self)
@@ -140,19 +140,45 @@ class Protocol(HttpToolsProtocol):
 
     def check(self, now: float) -> None:
         """Close the connection if its client was too slow."""
-        held = self.transport.get_write_buffer_size()
-        if not held or self._streaming():
-            self._held = 0
+        held = 0 if self._streaming() else self._unread(now)
+        if not held:
+            self._watch(0)
             if now >= self._due:
                 self.transport.close()
-        elif not self._held or held <= self._held - PACE:
-            self._held, self._taken_at = held, now
-        elif now - self._taken_at >= self.silence:
-            self.transport.abort()
+        elif not self._held:
+            self._watch(held)
+            self._read_by = now + self.silence * STEP
+        else:
+            self._move_deadline(now, max(self._held - held, 0) / PACE)
+            self._held = held  # it may be more: something was written meanwhile
+            if now >= self._read_by:
+                backlog.discard(self.transport)
+                self.transport.abort()
+
+    def _move_deadline(self, now: float, taken: float) -> None:
+        """`taken` is how many times `PACE` the client has taken since the last check."""
+        ahead = min(max(taken, STEP), STEPS)
+        moved = min(self._read_by + self.silence * taken, now + self.silence * ahead)
+        self._read_by = max(self._read_by, moved)
+
+    def _unread(self, now: float) -> int:
+        """The bytes of a response that the client has not taken. The system is asked only if this process
+        holds some too, or if the connection would be closed."""
+        held = self.transport.get_write_buffer_size()
+        if held or self._held or now >= self._due:
+            held += backlog.in_system(self.transport)
+        return held
+
+    def _watch(self, held: int) -> None:
+        """Begin to measure how fast the client reads, or end it with 0. Meanwhile the system has more
+        patience: it takes a client that reads slowly for one that does not read."""
+        if bool(held) != bool(self._held):
+            backlog.give_up_after(self.transport, self.silence * (STEPS if held else 1))
+        self._held = held
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._held = 0
+        self._watch(0)
 
     def _streaming(self) -> bool:
         """Whether an event stream is being sent. It monitors its reader itself."""

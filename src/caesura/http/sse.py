@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caesura.core.errors import CaesuraError, TooManyRequests
+from caesura.http import backlog
 from caesura.http.headers import USER
 from caesura.http.late import LateText
 
@@ -230,10 +232,12 @@ class EventStream(Response):
     async def _keep(self, receive: Receive, send: Send) -> None:
         """Wait until the reader leaves, or reads nothing for too long."""
         step = min(self._streams.ping, self._streams.ttl)
-        taken, since = 0, asyncio.get_running_loop().time()
+        taken, since = -math.inf, asyncio.get_running_loop().time()  # responses before it may be unread
         while not await left(receive, step):
             now = asyncio.get_running_loop().time()
             held = self._transport.get_write_buffer_size() if self._transport is not None else 0
+            if held and self._transport is not None:
+                held += backlog.in_system(self._transport)
             if held == 0 and not self._sending:
                 since, step = now, await self._ping(send, now)
             elif self._sent - held > taken:

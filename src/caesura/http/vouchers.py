@@ -99,11 +99,12 @@ class Vouchers:
         algorithm, id = header.get("alg"), header.get("kid")
         if algorithm not in self._issuer.algorithms or "crit" in header or not isinstance(id, str | None):
             _refuse("its header is not accepted")
+        voucher = self._voucher(claims)  # before the keys: whether a token has expired needs no key
         content = token.rpartition(".")[0].encode()
         keys = await self._keys.find(id, algorithm)
         if not any(key.verify(content, signature) for key in keys):
             _refuse("its signature is not that of a known key")
-        return self._voucher(claims)
+        return voucher
 
     def _voucher(self, claims: dict[str, Any]) -> Voucher:
         now = time.time()

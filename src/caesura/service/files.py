@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -17,6 +17,7 @@ from caesura.core.errors import (
     Conflict,
     NoConversation,
     NotFound,
+    Revoked,
     TooLarge,
     TooManyRequests,
     Unavailable,
@@ -71,10 +72,17 @@ class Files:
                 await self._reading.run(file.close)
 
     async def upload(
-        self, user_id: str, conversation_id: str, path: str, size: int, pieces: AsyncIterator[bytes]
+        self,
+        user_id: str,
+        conversation_id: str,
+        path: str,
+        size: int,
+        pieces: AsyncIterator[bytes],
+        admit: Callable[[], Awaitable[None]],
     ) -> Item:
         """Write a file of `size` bytes, in place of what has this path. Others see the old file or the whole
-        new one, and if the pieces end too early, nothing has changed."""
+        new one, and if the pieces end too early, nothing has changed. When they have come, which may take
+        long, `admit` raises `Revoked` if the person may not write any more."""
         with _paths_checked():
             file_parts(path)
         async with self._place(user_id):
@@ -86,11 +94,16 @@ class Files:
             )
             try:
                 await self._receive(user_id, upload, size, pieces)
+                await admit()
                 await self._of(user_id, conversation_id)  # it may be somebody else's by now
                 item = await self._do(user_id, upload.finish)
-            except BaseException:
+            except BaseException as error:
                 await self._reading.run(self._dropped, user_id, conversation_id, upload)
-                await self._must_exist(user_id, conversation_id)
+                try:
+                    await self._must_exist(user_id, conversation_id)
+                except NoConversation:
+                    if not isinstance(error, Revoked):
+                        raise
                 raise
             upload.close()
             await self._must_exist(user_id, conversation_id)

@@ -6,6 +6,7 @@ import base64
 import binascii
 import os
 import re
+from functools import partial
 from typing import Annotated
 from urllib.parse import unquote_to_bytes
 
@@ -16,7 +17,7 @@ from caesura.core import shown
 from caesura.core.errors import BadInput, LengthRequired
 from caesura.core.files import Item, Kind
 from caesura.dialects.native.faults import FORM
-from caesura.http.auth import User
+from caesura.http.auth import User, access_of
 from caesura.http.context import Here
 from caesura.http.download import Download
 from caesura.http.errors import documented
@@ -115,8 +116,10 @@ async def upload(
     if not (length.isascii() and length.isdigit()):
         raise LengthRequired
     request.scope.setdefault("extensions", {})[UPLOADS] = True
-    files = here.service.files
-    return WorkspaceFile.of(await files.upload(user_id, conversation_id, path, int(length), request.stream()))
+    admit = partial(here.gate.admit, access_of(request))
+    pieces = request.stream()
+    written = await here.service.files.upload(user_id, conversation_id, path, int(length), pieces, admit)
+    return WorkspaceFile.of(written)
 
 
 @router.delete("/{path:path}", status_code=204, responses=_FOUND)

@@ -11,8 +11,8 @@ from langgraph.types import Interrupt as GraphInterrupt
 
 from caesura.agents.aside import LARGE
 from caesura.agents.tools.tool import Description, describe_any
+from caesura.core import described, ids, json_data
 from caesura.core import events as ev
-from caesura.core import ids, json_data
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, GraphRequest, Interrupt
 from caesura.engine import interrupts, texts
@@ -138,7 +138,7 @@ class Questions:
 def _described(review: Review, run: Run) -> Description:
     """The operator's words, if there are any, and then exactly what would be done."""
     label, exact, _ = describe_any(review.name)(json_data.clean(review.args), run.language)
-    note = review.description
+    note = described.words(review.description, run.language, described.NOTE)
     return Description(label, f"{note} — {exact}" if note else exact, note)
 
 

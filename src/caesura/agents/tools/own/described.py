@@ -15,6 +15,7 @@ from caesura.agents.tools.own.marks import Mark
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.own.unusable import Unusable
 from caesura.agents.tools.tool import Describe, DescribeApart, Description, ToolError, describe_any
+from caesura.core.described import NOTE, words
 from caesura.core.language import Language
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,9 @@ def describer(name: str, mark: Mark, parameters: Iterable[str]) -> Describe:
         except BaseException:  # nothing is awaited here, so this is no cancellation and no end of the server
             logger.exception("the description of a call of %s failed", name)
             return Description(label, description)
-        return Description(label, own, own) if own.strip() else Description(label, description)
+        if not own.strip():
+            return Description(label, description)
+        return Description(label, words(own, language), words(own, language, NOTE))
 
     return describe
 
