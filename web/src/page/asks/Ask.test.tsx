@@ -451,26 +451,6 @@ describe("other kinds", () => {
     render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION, context: "" }} place="inbox" />);
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("May I?");
   });
-
-  it("give a graph the JSON that it wants", async () => {
-    show({ ...PLAIN, kind: "graph", decisions: ["value", "reject"], value: { question: "Which?" } });
-    fireEvent.change(screen.getByRole("textbox"), { target: { value: '{"choice": 2}' } });
-    await press("Send");
-    expect(given()).toEqual([["int-1", { decision: "value", value: { choice: 2 } }]]);
-  });
-});
-
-describe("the value of a graph", () => {
-  it("is answered after it was read to its end", async () => {
-    heights(900, 300);
-    show({ ...GRAPH, value: { question: "Which?", rows: Array.from({ length: 60 }, (_, row) => row) } });
-    expect(screen.getByText("More below")).toBeTruthy();
-    expect(button("Send").hasAttribute("data-blocked")).toBe(true);
-    const text = document.querySelector(".full") as HTMLElement;
-    text.scrollTop = 600;
-    fireEvent.scroll(text);
-    await waitFor(() => expect(button("Send").hasAttribute("data-blocked")).toBe(false));
-  });
 });
 
 describe("an edited argument", () => {
