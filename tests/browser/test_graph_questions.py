@@ -40,6 +40,9 @@ _DRAFT = {
     "address": "https://intranet.example/" + "announcements" * 12,
 }
 
+#: What an operator says about a call.
+_NOTE = "Look twice.\n" + "https://intranet.example/" + "tables" * 60
+
 
 @pytest.fixture(scope="module")
 def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
@@ -47,6 +50,9 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     agents = folder / "agents"
     agent_files.put(agents, "asker", "type: langgraph\ngraph: asker:graph\n")
     (agents / "asker.py").write_text(_ASKER)
+    agent_files.put(agents, "reviewed", "type: langgraph\ngraph: reviewed:graph\n")
+    source = graph_files.reviewed(folder / "trace").replace('"Look twice"', repr(_NOTE))
+    (agents / "reviewed.py").write_text(source)
     with Served(folder, auth="none", default_agent="asker") as server:
         yield server
 
@@ -115,6 +121,24 @@ async def test_a_long_member_is_read_to_its_end_before_an_answer_counts(
     await ask.locator(".held").evaluate("(box) => box.scrollTo(0, box.scrollHeight)")
     await expect(send).not_to_have_attribute("data-blocked", "true")
     await _answered(local, ask, True)
+
+
+async def test_what_the_operator_says_about_a_call_fits_on_a_phone_in_every_step(
+    asking: Served, guest: MakeVisitor
+) -> None:
+    local = await guest(asking.url, viewport=_PHONE)
+    await local.open("/")
+    await local.choose_agent("reviewed")
+    await local.say(graph_files.wants(("drop_table", {"name": "users"})))
+    ask = await local.asked("Use drop_table?")
+    await expect(ask.locator(".told")).to_have_text(_NOTE)
+    assert await sideways(local.page) == []
+    assert await axe(local.page) == []
+    await picture(local.page, "note-phone")
+    await ask.get_by_role("button", name="Refuse").click()
+    await expect(ask.locator(".told")).to_have_text(_NOTE)
+    assert await sideways(local.page) == []
+    await picture(local.page, "note-refuse-phone")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -120,6 +120,34 @@ describe("an approval", () => {
     expect([...document.querySelectorAll(".plain")].map((line) => line.textContent)).toContain("Repay 5 € to bob");
   });
 
+  it("shows what the operator says in every step, with hidden characters written out", async () => {
+    for (const step of ["Edit", "Refuse", "Answer instead"]) {
+      show({ ...PLAIN, name: "refund", args: { amount: 5 }, note: "Repay\n\u202e5 €" });
+      expect(document.querySelector(".told")?.textContent).toBe("Repay\n\\u202e5 €");
+      await press(step);
+      expect(document.querySelector(".told")?.textContent).toBe("Repay\n\\u202e5 €");
+      await userEvent.click(button("Back"));
+      cleanup();
+    }
+  });
+
+  it("is approved after a long note of the operator was read to its end, once", async () => {
+    heights(900, 300);
+    show({ ...PLAIN, name: "refund", args: {}, note: "word ".repeat(400) });
+    const read = (name: string) => {
+      const text = document.querySelector(name) as HTMLElement;
+      text.scrollTop = 600;
+      fireEvent.scroll(text);
+    };
+    read(".full");
+    expect(button("Approve").hasAttribute("data-blocked")).toBe(true);
+    read(".told .text");
+    await waitFor(() => expect(button("Approve").hasAttribute("data-blocked")).toBe(false));
+    await press("Edit");
+    expect(document.querySelector(".told .text")).not.toBeNull();
+    expect(button("Approve with changes").hasAttribute("data-blocked")).toBe(false);
+  });
+
   it("offers only the decisions that are allowed", async () => {
     const offered = () => ["Approve", "Edit", "Refuse", "Answer instead"].filter((name) => screen.queryByRole("button", { name: new RegExp(`^${name}`) }));
     show(PLAIN);
