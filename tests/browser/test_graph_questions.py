@@ -131,12 +131,12 @@ async def test_what_the_operator_says_about_a_call_fits_on_a_phone_in_every_step
     await local.choose_agent("reviewed")
     await local.say(graph_files.wants(("drop_table", {"name": "users"})))
     ask = await local.asked("Use drop_table?")
-    await expect(ask.locator(".told")).to_have_text(_NOTE)
+    await expect(ask.locator(".about-call")).to_have_text(_NOTE)
     assert await sideways(local.page) == []
     assert await axe(local.page) == []
     await picture(local.page, "note-phone")
     await ask.get_by_role("button", name="Refuse").click()
-    await expect(ask.locator(".told")).to_have_text(_NOTE)
+    await expect(ask.locator(".about-call")).to_have_text(_NOTE)
     assert await sideways(local.page) == []
     await picture(local.page, "note-refuse-phone")
 

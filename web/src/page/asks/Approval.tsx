@@ -206,7 +206,7 @@ function Told({ note, read = false }: { note: string; read?: boolean }) {
   if (!note.trim()) return null;
   return (
     <SettledContext value={read ? { ...settled, note: forget } : settled}>
-      <div className="plain told">
+      <div className="plain about-call">
         <Words text={note} />
       </div>
     </SettledContext>

@@ -123,9 +123,9 @@ describe("an approval", () => {
   it("shows what the operator says in every step, with hidden characters written out", async () => {
     for (const step of ["Edit", "Refuse", "Answer instead"]) {
       show({ ...PLAIN, name: "refund", args: { amount: 5 }, note: "Repay\n\u202e5 €" });
-      expect(document.querySelector(".told")?.textContent).toBe("Repay\n\\u202e5 €");
+      expect(document.querySelector(".about-call")?.textContent).toBe("Repay\n\\u202e5 €");
       await press(step);
-      expect(document.querySelector(".told")?.textContent).toBe("Repay\n\\u202e5 €");
+      expect(document.querySelector(".about-call")?.textContent).toBe("Repay\n\\u202e5 €");
       await userEvent.click(button("Back"));
       cleanup();
     }
@@ -141,10 +141,10 @@ describe("an approval", () => {
     };
     read(".full");
     expect(button("Approve").hasAttribute("data-blocked")).toBe(true);
-    read(".told .text");
+    read(".about-call .text");
     await waitFor(() => expect(button("Approve").hasAttribute("data-blocked")).toBe(false));
     await press("Edit");
-    expect(document.querySelector(".told .text")).not.toBeNull();
+    expect(document.querySelector(".about-call .text")).not.toBeNull();
     expect(button("Approve with changes").hasAttribute("data-blocked")).toBe(false);
   });
 

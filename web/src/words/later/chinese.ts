@@ -70,6 +70,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   unknown: "不明",
   unknownText: "服务器中断前已开始，是否生效不明。",
   refusedBy: "你已拒绝：“{0}”",
+  answeredBy: "你已回答：“{0}”",
   input: "输入",
   output: "输出",
   storedAs: "已保存为版本 {0}。",

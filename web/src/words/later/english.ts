@@ -68,6 +68,7 @@ export const ENGLISH = {
   unknown: "unknown",
   unknownText: "Begun before the server went down. Nobody knows whether it took effect.",
   refusedBy: "You refused: “{0}”",
+  answeredBy: "You answered: “{0}”",
   input: "Input",
   output: "Output",
   storedAs: "Version {0} is stored.",
