@@ -265,6 +265,15 @@ def test_a_form_says_what_may_be_left_out_and_which_numbers_there_are() -> None:
     assert "choose 1 to 2" in person.seen
 
 
+def test_a_text_that_a_graph_offers_is_sent_as_it_is() -> None:
+    item = GraphRequest("i", value={"question": "Again?", "choices": ["no", "1", "true", 2]})
+    for text in ("no", "1", "true"):
+        assert ask(item, text)[0] == Answer("value", value=text)
+    assert ask(item, "2")[0] == Answer("value", value=2)
+    assert ask(item, "n not now")[0] == Answer("reject", message="not now")
+    assert ask(GraphRequest("i", value={"options": ["yes"]}), "yes")[0] == Answer("value", value="yes")
+
+
 def test_an_interrupt_of_a_graph_is_answered_with_json_or_text() -> None:
     item = GraphRequest("i", value={"pick": [1, 2]})
     assert ask(item, '{"n": 1}')[0] == Answer("value", value={"n": 1})

@@ -224,6 +224,8 @@ class Asker:
             self._teller.ask(f"? {shown.data(item.value)}")
         while not (text := self._line("[y]es [n]o, or an answer (a text, or JSON) > ")):
             self._teller.fault('an answer is needed: "" is the empty text')
+        if text in _offered(item.value):
+            return Answer("value", value=text)
         word, _, reason = text.partition(" ")
         if word.lower() in _NO:
             # Passed on as a text, a no would be true for most graphs.
@@ -247,6 +249,14 @@ class Asker:
         self._teller.ask(f"? {one_line(first)}")
         for line in rest:
             self._teller.ask(f"  {one_line(line, indented=True)}")
+
+
+def _offered(value: Any) -> list[str]:
+    """The texts that a graph offers as answers. Each of them is itself, whatever else it would mean."""
+    if not isinstance(value, dict):
+        return []
+    lists = [value[name] for name in ("choices", "options") if isinstance(value.get(name), list)]
+    return [item for offered in lists for item in offered if isinstance(item, str)]
 
 
 def _json_or_text(text: str) -> Any:

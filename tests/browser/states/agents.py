@@ -53,7 +53,8 @@ _GRAPH = graph_files.IMPORTS + graph_files.chain(
         return {"messages": [AIMessage("Two nodes can be drained now. The others are busy.")]}
 
     def drain(state):
-        answer = interrupt({"action": "drain", "nodes": ["node-3", "node-7"], "minutes": 10})
+        question = "Which nodes may be drained, and for how long?"
+        answer = interrupt({"question": question, "nodes": ["node-3", "node-7"], "minutes": 10})
         return {"messages": [AIMessage(f"The answer was {answer}.")]}
     """,
     "plan",

@@ -115,7 +115,8 @@ async def graph(stage: Stage) -> None:
     await stage.say(here, "drain what can be drained")
     await stage.asked(here)
     await _open(stage, here)
-    await stage.page.locator(".ask textarea").fill('{"nodes": ["node-3"], "minutes": 10}')
+    await stage.page.locator(".ask .fold-args summary").click()
+    await stage.page.locator(".ask textarea.mono").fill('{"nodes": ["node-3"], "minutes": 10}')
 
 
 async def answered_elsewhere(stage: Stage) -> None:

@@ -224,8 +224,13 @@ function noteBlock(log: TurnLog, note: Note, index: number): Block {
   return { kind: "note", key: `n${index}`, note, pauses: note.kind === "pause" ? [{ note, tool: callOf(log, note), closed }] : [] };
 }
 
-function callOf({ finished }: TurnLog, { tool_call_id: id }: Note): ToolCall | null {
-  return (id && finished.flatMap((message) => message.tool_calls).find((call) => call.id === id)) || null;
+/** The call of a pause, as it was made: with the arguments of the person, if they changed them. */
+function callOf({ finished, running }: TurnLog, { tool_call_id: id }: Note): ToolCall | null {
+  const call = id && finished.flatMap((message) => message.tool_calls).find((item) => item.id === id);
+  if (!call) return null;
+  const begun = running.find((item) => item.id === id);
+  const edited = (begun?.edited ? begun.args : null) ?? finished.find((message) => message.tool_call_id === id)?.args;
+  return edited ? { ...call, args: edited } : call;
 }
 
 /** Pauses that ended together are one line. */

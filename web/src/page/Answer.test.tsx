@@ -59,6 +59,49 @@ it("one pause with different answers is one line that names them", () => {
   expect(rail()).toEqual(["Paused 6 s · you approved: a.txt · you refused: b.txt"]);
 });
 
+const calls = (...made: [id: string, name: string, args: Record<string, unknown>][]) => ({ ...said(""), tool_calls: made.map(([id, name, args]) => ({ id, name, args })) }) as unknown as LogMessage;
+
+it("a pause names the calls of several tools in one way, as they were made", () => {
+  const made = calls(["1", "send_mail", { to: "bob" }], ["2", "send_mail", { to: "eve" }], ["3", "delete_mail", { number: 7 }], ["4", "write_file", { path: "a.txt" }]);
+  const edited = { ...result("1", "ok"), args: { to: "ben" } } as LogMessage;
+  const notes = [
+    pause("1", { outcome: "edit", tool: "send_mail" }),
+    pause("2", { outcome: "respond", tool: "send_mail" }),
+    pause("3", { outcome: "reject", tool: "delete_mail" }),
+    pause("4", { outcome: "reject" }),
+  ];
+  show(entry({ finished: [made, edited, result("2", "answered"), result("3", "refused"), result("4", "refused")], notes }));
+  expect(rail()).toEqual(["Paused 6 s · you approved with changes: send_mail ben · you answered: send_mail eve · you refused: delete_mail 7, Write file a.txt"]);
+});
+
+it("a pause with a question that has no call says only what the person did", () => {
+  const notes = [pause("1", { tool: "send_mail" }), pause("", { asked: "graph", outcome: "value", tool: null, tool_call_id: null })];
+  show(entry({ finished: [calls(["1", "send_mail", { to: "bob" }]), result("1", "ok")], notes }));
+  expect(rail()).toEqual(["Paused 6 s · you approved: send_mail bob · you answered"]);
+});
+
+it.each([
+  ["refused", "Not done: the person refused this call. They said: not now", "You refused: “not now”"],
+  ["refused", "User rejected the tool call for `t` with reason: not\nnow", "You refused: “not\\nnow”"],
+  ["refused", "User rejected the tool call for `t` with id 1. The tool was not executed.", undefined],
+  ["refused", "Not allowed here.", undefined],
+  ["answered", "She knows \u202eit.", "You answered: “She knows \\u202eit.”"],
+])("a call that the person did not want is no failure: %s %#", (state, content, below) => {
+  show(entry({ finished: [calls(["1", "t", { number: 7 }]), { ...result("1", state), content }] }));
+  const row = document.querySelector(".tool > summary");
+  expect(row?.textContent).toContain("t7");
+  expect(row?.querySelector(".fail")).toBeNull();
+  expect(document.querySelector(".tool-sub")?.textContent).toBe(below);
+  expect(document.querySelector(".tool-sub.fail")).toBeNull();
+});
+
+it("what the person answered in place of a call is called theirs", async () => {
+  show(entry({ finished: [calls(["1", "t", {}]), { ...result("1", "answered"), content: "She knows it." }] }));
+  const row = document.querySelector("details.tool") as HTMLDetailsElement;
+  row.open = true;
+  await waitFor(() => expect([...row.querySelectorAll("h4")].map((head) => head.textContent)).toEqual(["Input", "Your answer"]));
+});
+
 it.each([
   [{ asked: "confirmation", outcome: "fields" }, "you confirmed"],
   [{ asked: "confirmation", outcome: "reject" }, "you did not confirm"],

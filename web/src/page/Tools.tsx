@@ -66,6 +66,15 @@ function Time({ tool }: { tool: ToolView }) {
 }
 
 const REFUSED = "Not done: the person refused this call.";
+/** What LangChain's middleware tells the model about a call that a person refused, with their reason or without one. */
+const REJECTED = /^User rejected the tool call for `[^`]*` with (?:reason: ([\s\S]+)|id [\s\S]*)$/;
+
+/** Why the person refused a call; empty if they gave no reason, null if the text says nothing about that. */
+function reasonIn(output: string): string | null {
+  if (output.startsWith(REFUSED)) return output.slice(REFUSED.length).replace(/^\s*(They said|Reason):?\s*/i, "").trim();
+  const rejected = REJECTED.exec(output);
+  return rejected ? (rejected[1] ?? "").trim() : null;
+}
 
 /** The line below a row: what a running call does now, or why it did not go as planned. */
 function Below({ tool }: { tool: ToolView }) {
@@ -76,13 +85,17 @@ function Below({ tool }: { tool: ToolView }) {
     const line = shownLine((output.split("\n", 1)[0] ?? "").slice(0, 400));
     return line ? <div className="sub fail tool-sub">{line.length > 200 ? `${line.slice(0, 200)}…` : line}</div> : null;
   }
-  if (tool.state === "refused" && output.startsWith(REFUSED)) {
-    const reason = output.slice(REFUSED.length).replace(/^\s*(They said|Reason):?\s*/i, "").trim();
-    return reason ? <div className="sub tool-sub">{say("refusedBy", shownLine(reason.slice(0, 2000)))}</div> : null;
+  if (tool.state === "refused" || tool.state === "answered") {
+    const words = tool.state === "refused" ? reasonIn(output) : output.trim();
+    return words ? <div className="sub tool-sub">{say(tool.state === "refused" ? "refusedBy" : "answeredBy", quoted(words))}</div> : null;
   }
   if (tool.state === "unknown") return <div className="sub tool-sub">{say("unknownText")}</div>;
   return null;
 }
+
+/** So much of what a person said is shown below a row. */
+const SAID = 2000;
+const quoted = (words: string): string => shownLine(words.length > SAID ? `${words.slice(0, SAID)}…` : words);
 
 /** The answers on one line. */
 function chosen(answers: NonNullable<ToolView["answers"]>): string {
@@ -95,7 +108,7 @@ const STORED = /^(?:created|updated|rewrote) artifact \S+: version (\d+)$/;
 /** What a call returned. What the server itself says in English is said in the language of the page. */
 function outputText({ state, output }: ToolView, { say }: Words): string {
   const text = output ?? "";
-  if (state === "refused" && text.trim() === REFUSED) return say("refusedPlain");
+  if (state === "refused" && reasonIn(text) === "") return say("refusedPlain");
   if (state === "not_done" && text === NOT_DONE) return say("notDonePlain");
   const version = state === "ok" ? STORED.exec(text)?.[1] : undefined;
   return version ? say("storedAs", version) : text;
@@ -143,7 +156,7 @@ function Tool({ tool }: { tool: ToolView }) {
             ) : null}
             {tool.output !== null && tool.output !== "" ? (
               <>
-                <h4>{say("output")}</h4>
+                <h4>{say(tool.state === "answered" ? "youReplied" : "output")}</h4>
                 <Long text={outputText(tool, words)} />
               </>
             ) : null}

@@ -1,4 +1,5 @@
 // What the tools of Caesura are called, and which of their arguments says most.
+import { ExactNumber, writeJson } from "../api/json";
 import { shownLine } from "../log/shown";
 import type { Key } from "../words/words";
 
@@ -20,11 +21,16 @@ export function toolWords(name: string): Key | null {
   return Object.hasOwn(NAMES, name) ? (NAMES[name]?.words ?? null) : null;
 }
 
-/** The argument that says most, on one line. */
+/** The argument that says most, on one line: a text, or else a number. */
 export function mainArgument(name: string, args: Record<string, unknown>): string {
   const main = Object.hasOwn(NAMES, name) ? args[NAMES[name]?.main ?? ""] : undefined;
-  const value = typeof main === "string" ? main : Object.values(args).find((item) => typeof item === "string" && item !== "");
-  return typeof value === "string" ? shownLine(value.length > 300 ? `${value.slice(0, 300)}…` : value) : "";
+  if (typeof main === "string") return cut(main);
+  const values = Object.values(args);
+  const text = values.find((item) => typeof item === "string" && item !== "");
+  const number = values.find((item) => typeof item === "number" || item instanceof ExactNumber);
+  return typeof text === "string" ? cut(text) : number === undefined ? "" : writeJson(number);
 }
+
+const cut = (text: string): string => shownLine(text.length > 300 ? `${text.slice(0, 300)}…` : text);
 
 export { indented as json } from "../log/indented";

@@ -17,7 +17,8 @@ import { Full } from "./Full";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { goBack } from "./Refusing";
 import { useGive } from "./useGive";
-import { useSettledCard } from "./useSettled";
+import { SettledContext, useSettledCard } from "./useSettled";
+import { Words } from "./Words";
 
 const MODES = ["look", "edit", "refuse", "respond"] as const;
 type Mode = (typeof MODES)[number];
@@ -67,6 +68,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
       <>
         <Body place={place}>
           <Plain interrupt={interrupt} />
+          <Told note={interrupt.note} read={read} />
           <Arguments args={interrupt.args} texts={texts} wrong={wrong} onChange={setTexts} first={field} read={read} />
           <Refusal text={fault} />
         </Body>
@@ -90,6 +92,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
     return (
       <>
         <Body place={place}>
+          <Told note={interrupt.note} />
           <What interrupt={interrupt} brief />
           <label className="field">
             <span className="quiet light">{say(refusing ? "refuseWhy" : "respondText")}</span>
@@ -118,7 +121,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         {interrupt.changed ? <p className="plain warn">{say("fileChanged")}</p> : null}
         {interrupt.unknown ? <p className="plain warn">{say("unknownText")}</p> : null}
         <Plain interrupt={interrupt} />
-        {interrupt.note ? <p className="plain">{interrupt.note}</p> : null}
+        <Told note={interrupt.note} />
         <What interrupt={interrupt} />
         {can("edit") && !editable ? <p className="plain quiet">{say(can("respond") ? "tooHardToEditOrSay" : "tooHardToEdit")}</p> : null}
         <Refusal text={fault} />
@@ -193,6 +196,21 @@ function Plain({ interrupt }: { interrupt: Interrupt }) {
         </p>
       );
   }
+}
+
+const forget = (): void => undefined;
+
+/** What the operator says about the call. A long note must be read to its end, once. */
+function Told({ note, read = false }: { note: string; read?: boolean }) {
+  const settled = useSettledCard();
+  if (!note.trim()) return null;
+  return (
+    <SettledContext value={read ? { ...settled, note: forget } : settled}>
+      <div className="plain about-call">
+        <Words text={note} />
+      </div>
+    </SettledContext>
+  );
 }
 
 function textOf(value: unknown): string {

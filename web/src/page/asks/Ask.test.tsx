@@ -120,6 +120,34 @@ describe("an approval", () => {
     expect([...document.querySelectorAll(".plain")].map((line) => line.textContent)).toContain("Repay 5 € to bob");
   });
 
+  it("shows what the operator says in every step, with hidden characters written out", async () => {
+    for (const step of ["Edit", "Refuse", "Answer instead"]) {
+      show({ ...PLAIN, name: "refund", args: { amount: 5 }, note: "Repay\n\u202e5 €" });
+      expect(document.querySelector(".about-call")?.textContent).toBe("Repay\n\\u202e5 €");
+      await press(step);
+      expect(document.querySelector(".about-call")?.textContent).toBe("Repay\n\\u202e5 €");
+      await userEvent.click(button("Back"));
+      cleanup();
+    }
+  });
+
+  it("is approved after a long note of the operator was read to its end, once", async () => {
+    heights(900, 300);
+    show({ ...PLAIN, name: "refund", args: {}, note: "word ".repeat(400) });
+    const read = (name: string) => {
+      const text = document.querySelector(name) as HTMLElement;
+      text.scrollTop = 600;
+      fireEvent.scroll(text);
+    };
+    read(".full");
+    expect(button("Approve").hasAttribute("data-blocked")).toBe(true);
+    read(".about-call .text");
+    await waitFor(() => expect(button("Approve").hasAttribute("data-blocked")).toBe(false));
+    await press("Edit");
+    expect(document.querySelector(".about-call .text")).not.toBeNull();
+    expect(button("Approve with changes").hasAttribute("data-blocked")).toBe(false);
+  });
+
   it("offers only the decisions that are allowed", async () => {
     const offered = () => ["Approve", "Edit", "Refuse", "Answer instead"].filter((name) => screen.queryByRole("button", { name: new RegExp(`^${name}`) }));
     show(PLAIN);
@@ -450,26 +478,6 @@ describe("other kinds", () => {
     cleanup();
     render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION, context: "" }} place="inbox" />);
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("May I?");
-  });
-
-  it("give a graph the JSON that it wants", async () => {
-    show({ ...PLAIN, kind: "graph", decisions: ["value", "reject"], value: { question: "Which?" } });
-    fireEvent.change(screen.getByRole("textbox"), { target: { value: '{"choice": 2}' } });
-    await press("Send");
-    expect(given()).toEqual([["int-1", { decision: "value", value: { choice: 2 } }]]);
-  });
-});
-
-describe("the value of a graph", () => {
-  it("is answered after it was read to its end", async () => {
-    heights(900, 300);
-    show({ ...GRAPH, value: { question: "Which?", rows: Array.from({ length: 60 }, (_, row) => row) } });
-    expect(screen.getByText("More below")).toBeTruthy();
-    expect(button("Send").hasAttribute("data-blocked")).toBe(true);
-    const text = document.querySelector(".full") as HTMLElement;
-    text.scrollTop = 600;
-    fireEvent.scroll(text);
-    await waitFor(() => expect(button("Send").hasAttribute("data-blocked")).toBe(false));
   });
 });
 

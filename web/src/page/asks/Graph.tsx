@@ -1,78 +1,157 @@
-import { useId, useState, type ReactNode } from "react";
+import { useId, useMemo, useState, type ReactNode } from "react";
 
 import { readJson } from "../../api/json";
 import type { Interrupt } from "../../api/types";
 import { isText, useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
+import { Icon } from "../Icon";
+import { PHONE, useMedia } from "../useMedia";
 import { AnswerFooter } from "./AnswerFooter";
-import { Full } from "./Full";
+import { choiceText, readAsked } from "./asked";
+import { GraphQuestion } from "./GraphQuestion";
+import { leaveOwn } from "./leaveOwn";
 import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 import { Words } from "./Words";
 
-/** An operator's own graph asks in its own form: any JSON is the answer, and plain words are JSON too. */
+/** What is chosen: the number of an offered answer, or how else it is answered. */
+type Picked = number | "yes" | "own" | "json" | null;
+
+/** An operator's own graph asks in its own form. The answer is one that it offers, yes, the person's own words, or any JSON. */
 export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [form, setForm] = useTyped<"text" | "json">(interrupt.id, "form", typeof interrupt.value === "string" ? "text" : "json", (kept) => kept === "text" || kept === "json");
+  const asked = useMemo(() => readAsked(interrupt.value), [interrupt.value]);
+  const { choices } = asked;
+  // A plain text is mostly answered with one. Nothing else is chosen for the person.
+  const begin: Picked = typeof interrupt.value === "string" && asked.words ? "own" : null;
+  const isPicked = (kept: unknown): boolean => kept === null || kept === "own" || kept === "json" || (choices.length === 0 ? kept === "yes" : typeof kept === "number" && kept in choices);
+  const [picked, setPicked] = useTyped<Picked>(interrupt.id, "picked", begin, isPicked);
   const [text, setText] = useTyped(interrupt.id, "text", "", isText);
-  const [wrong, setWrong] = useState(false);
+  const [json, setJson] = useTyped(interrupt.id, "json", "", isText);
+  const [unfolded, setUnfolded] = useState(picked === "json");
+  const [wrong, setWrong] = useState<"missing" | "badJson" | null>(null);
   const [refusing, setRefusing] = useState(false);
-  const id = useId();
+  const base = useId();
+  const phone = useMedia(PHONE);
+
+  const pick = (next: Picked): void => {
+    setPicked(next);
+    setWrong(null);
+  };
+  const refuseToSend = (why: "missing" | "badJson"): void => {
+    setWrong(why);
+    const set = document.getElementById(base);
+    set?.scrollIntoView({ block: "nearest" });
+    (set?.querySelector<HTMLElement>("input:checked ~ .own") ?? set?.querySelector("input"))?.focus();
+  };
   const send = (): void => {
-    if (form === "text") {
-      give({ decision: "value", value: text });
+    if (picked === "json") {
+      try {
+        give({ decision: "value", value: readJson(json) });
+      } catch {
+        refuseToSend("badJson");
+      }
       return;
     }
-    try {
-      give({ decision: "value", value: readJson(text) });
-    } catch {
-      setWrong(true);
-      document.getElementById(id)?.focus();
-    }
+    const value = picked === "yes" ? true : picked === "own" ? text : picked === null ? "" : choices[picked];
+    if (typeof value === "string" && value.trim() === "") refuseToSend("missing");
+    else give({ decision: "value", value });
   };
-  const change = (next: "text" | "json"): void => {
-    setForm(next);
-    setWrong(false);
-  };
-  if (refusing) return <Refusing place={place} what={<Value value={interrupt.value} />} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
+
+  const radio = (value: Picked) => (
+    <input
+      type="radio"
+      name={base}
+      checked={picked === value}
+      onChange={(event) => {
+        pick(value);
+        // What is typed next is the answer, not a key of the question.
+        event.currentTarget.parentElement?.querySelector<HTMLElement>(".own")?.focus();
+      }}
+    />
+  );
+  const question = <GraphQuestion asked={asked} />;
+  if (refusing) return <Refusing place={place} what={question} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   return (
     <>
-      <Body place={place}>
-        <Value value={interrupt.value} />
-        <div className="field">
-          <span>
-            <label htmlFor={id}>{say("graphValue")}</label>
-            <span className="grow" />
-            <span className="seg" role="group" aria-label={say("graphValue")}>
-              <button type="button" aria-pressed={form === "text"} onClick={() => change("text")}>
-                {say("graphText")}
-              </button>
-              <button type="button" aria-pressed={form === "json"} onClick={() => change("json")}>
-                {say("graphJson")}
-              </button>
-            </span>
-          </span>
-          <textarea
-            id={id}
-            className={form === "json" ? "cmd" : "input"}
-            rows={3}
-            spellCheck={form === "text"}
-            aria-invalid={wrong}
-            placeholder={form === "json" ? '{"approved": true}' : ""}
-            value={text}
-            onChange={(event) => {
-              setText(event.target.value);
-              setWrong(false);
-            }}
-          />
+      <Body place={place} qs>
+        {question}
+        <fieldset id={base} aria-invalid={wrong !== null}>
+          <legend className={asked.members.length > 0 || asked.other !== undefined ? "" : "sr"}>{say("graphValue")}</legend>
+          <div className="opts">
+            {choices.map((choice, index) => (
+              <label key={index} className="opt">
+                {radio(index)}
+                <Words text={choiceText(choice)} />
+              </label>
+            ))}
+            {choices.length === 0 ? (
+              <label className="opt">
+                {radio("yes")}
+                <span>{say("graphYes")}</span>
+              </label>
+            ) : null}
+            <label className="opt">
+              {radio("own")}
+              <span className="quiet nowrap">{say("ownAnswer")}</span>
+              <textarea
+                className="own"
+                rows={1}
+                aria-label={say("ownAnswer")}
+                placeholder={phone ? say("ownAnswer") : ""}
+                value={text}
+                onFocus={() => picked !== "own" && pick("own")}
+                onChange={(event) => {
+                  setText(event.target.value);
+                  pick("own");
+                }}
+                onKeyDown={leaveOwn}
+              />
+            </label>
+            <details
+              className="fold-args"
+              open={unfolded}
+              onToggle={(event) => {
+                const { open } = event.currentTarget;
+                setUnfolded(open);
+                // What is folded away is not sent.
+                if (!open && picked === "json") pick(null);
+              }}
+            >
+              <summary>
+                <Icon name="right" small />
+                <span>{say("graphJson")}</span>
+              </summary>
+              {unfolded ? (
+                <label className="opt">
+                  {radio("json")}
+                  <span className="quiet nowrap">JSON</span>
+                  <textarea
+                    className="own mono"
+                    rows={2}
+                    aria-label="JSON"
+                    placeholder={phone ? "JSON" : ""}
+                    spellCheck={false}
+                    value={json}
+                    onFocus={() => picked !== "json" && pick("json")}
+                    onChange={(event) => {
+                      setJson(event.target.value);
+                      pick("json");
+                    }}
+                    onKeyDown={leaveOwn}
+                  />
+                </label>
+              ) : null}
+            </details>
+          </div>
           {wrong ? (
             <span className="fault" role="alert">
-              {say("badJson")}
+              {say(wrong)}
             </span>
           ) : null}
-        </div>
+        </fieldset>
         <Refusal text={fault} />
       </Body>
       <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" reads onSend={send} onRefuse={() => setRefusing(true)}>
@@ -80,15 +159,4 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
       </AnswerFooter>
     </>
   );
-}
-
-/** What the graph asks. */
-function Value({ value }: { value: unknown }) {
-  if (typeof value === "string")
-    return (
-      <div className="plain">
-        <Words text={value} />
-      </div>
-    );
-  return <Full value={value} />;
 }

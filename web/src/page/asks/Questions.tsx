@@ -1,4 +1,4 @@
-import { useId, useState, type KeyboardEvent, type ReactNode } from "react";
+import { useId, useState, type ReactNode } from "react";
 
 import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
@@ -7,6 +7,7 @@ import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
 import { PHONE, useMedia } from "../useMedia";
 import { AnswerFooter } from "./AnswerFooter";
+import { leaveOwn } from "./leaveOwn";
 import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
@@ -155,16 +156,4 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
       ))}
     </div>
   );
-}
-
-/** ↑ and ↓ lead out of the field of an own answer, to the option before or after it. */
-function leaveOwn(event: KeyboardEvent<HTMLInputElement>): void {
-  const step = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
-  if (step === 0 || event.nativeEvent.isComposing) return;
-  const options = [...(event.currentTarget.closest("fieldset")?.querySelectorAll<HTMLElement>("input[type=radio]") ?? [])];
-  const at = options.findIndex((option) => option.parentElement === event.currentTarget.parentElement);
-  event.preventDefault();
-  const next = options[(at + step + options.length) % options.length];
-  next?.focus();
-  next?.click();
 }
