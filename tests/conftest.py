@@ -243,7 +243,7 @@ def _left_out(items: Iterable[pytest.Item]) -> dict[str, pytest.Item]:
             files[item.nodeid.partition("::")[0]].append(item)
     left: dict[str, pytest.Item] = {}
     for file, tests in files.items():
-        tried = effort.sample([file] * len(tests), 6)
+        tried = effort.sample([file] * len(tests), 12)
         left |= {test.nodeid: test for place, test in enumerate(tests) if place not in tried}
     return left
 

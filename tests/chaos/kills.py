@@ -24,7 +24,7 @@ WAYS: tuple[At, ...] = ("commit", "events") if effort.thorough() else ("commit",
 #: What the orders of a life that is killed say besides those of one that is not.
 Kill = dict[str, Any]
 #: On PostgreSQL every how many places one is tried, besides the first of each kind.
-_STEP = 24
+_STEP = 60
 
 
 class _Place(NamedTuple):

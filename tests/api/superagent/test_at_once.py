@@ -17,8 +17,8 @@ from tests.api.server import Served
 from tests.api.superagent.session import RESUME, STREAM
 from tests.effort import examples
 
-TRIES = examples(24, 200)
-TRIES_SAMPLED = examples(10, 200)
+TRIES = examples(12, 200)
+TRIES_SAMPLED = examples(6, 200)
 #: The most requests at once in one try, and how many tries are made side by side.
 MOST, LANES = 5, 8
 

@@ -56,7 +56,7 @@ def seen(look: str) -> frozenset[str]:
     """The states that are looked at in another way than light and in a large window: those that are drawn so,
     and a sample of the others. All are, if the tests are thorough."""
     states = (*DRAWN, *ALSO)
-    tried = effort.sample([(state.reach.__module__, state.narrow is None) for state in states], 8)
+    tried = effort.sample([(state.reach.__module__, state.narrow is None) for state in states], 20)
     names = [state.name for state in states]
     drawn = {name for name in names if (DESIGN / f"{look}-{name}.webp").exists()}
     return frozenset(drawn).union(names[place] for place in tried)
