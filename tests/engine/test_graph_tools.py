@@ -294,6 +294,20 @@ async def test_many_calls_in_one_reply_are_refused_soon(world: World) -> None:
     assert "1000 decisions at once" in str(said.outcome)
 
 
+@pytest.mark.parametrize("how", ["agent", "nested"])
+async def test_many_calls_that_must_be_approved_end_with_the_first_one_too_many(
+    world: World, how: str
+) -> None:
+    graph(world, how)
+    said = await world.say(wants(*(("pay", {"text": str(number)}) for number in range(500))))
+    assert isinstance(said.outcome, ev.Failed)
+    assert said.outcome.code == "questions"
+    asked = int(said.outcome.message.split("asked for ")[1].split()[0])
+    assert 100 < asked < 500  # some calls may have been under way
+    assert world.traces() == []
+    assert (await world.say(wants(("look", {"text": "x"})))).finished
+
+
 async def test_a_command_is_no_result_of_a_marked_tool(world: World) -> None:
     graph(world)
     said = await world.say(wants(("command", {}), ("command_too", {})))

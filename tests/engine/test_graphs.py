@@ -536,6 +536,42 @@ async def test_text_that_a_graph_does_not_keep_is_still_a_complete_reply(world: 
     assert [(m.content, m.cut) for m in row.messages or ()] == [("a plan", False), ("a plan, yes", False)]
 
 
+@pytest.mark.parametrize(
+    ("router", "shown"),
+    [
+        ("model", ["left", "an ", "answer"]),
+        ('model.with_config(tags=["nostream"])', ["an ", "answer"]),
+    ],
+)
+async def test_what_a_model_with_the_tag_nostream_says_is_not_shown(
+    world: World, router: str, shown: list[str]
+) -> None:
+    graph(
+        world,
+        chain(
+            f"""
+            class State(MessagesState):
+                way: str
+
+            async def route(state):
+                return {{"way": (await {router}.ainvoke(state["messages"])).text}}
+
+            async def speak(state):
+                leave(state["way"])
+                return {{"messages": [await model.ainvoke(state["messages"])]}}
+            """,
+            "route",
+            "speak",
+            state="State",
+        ),
+    )
+    world.desk.script(Say(["left"]), Say(["an ", "answer"]))
+    said = await world.say("go")
+    assert said.finished
+    assert [event.text for event in said.of(ev.TextDelta)] == shown
+    assert world.traces() == ["left"]
+
+
 async def test_text_of_a_graphs_node_that_then_asks_is_not_shown_twice(world: World) -> None:
     graph(
         world,

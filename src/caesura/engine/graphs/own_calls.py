@@ -33,7 +33,8 @@ from caesura.agents.tools.tool import Action, Tool
 from caesura.core import json_data
 from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.messages import Message
-from caesura.engine import tool_calls
+from caesura.engine import interrupts, tool_calls
+from caesura.engine.failures import QuestionLimit
 from caesura.engine.run import AnswersNeeded, Scope
 from caesura.store.tool_calls import ToolCall
 
@@ -218,12 +219,21 @@ class OwnCalls:
         except AnswersNeeded as needed:
             # Here, because the node may be over: LangGraph does not wait for all calls of a node.
             self.asked |= needed.asked
-            return needed
+            return self._within_limit(needed)
         except Exception as error:  # noqa: BLE001 - raised in the graph's node
             return error
         call_id, output = wanted["id"], {"text": message.content, "status": message.status}
         run.journal[call_id] = ToolCall(call_id, tool.name, wanted["args"], "ended", output)
         return message
+
+    def _within_limit(self, needed: AnswersNeeded) -> Outcome:
+        """The error ends the graph with the first question too many. LangGraph looks at all calls whenever
+        one of them has ended, so the time of thousands of questions would grow with their square."""
+        try:
+            interrupts.check_count(self._run, len(self.asked))
+        except QuestionLimit as error:
+            return error
+        return needed
 
     def _told(self, outcome: Outcome, begun: Begun, target: Any) -> Any:
         """What LangChain gets."""
