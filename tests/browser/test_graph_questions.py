@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, ViewportSize, expect
 
 from tests import agent_files, graph_files
 from tests.api.server import Served
@@ -31,7 +31,7 @@ _ASKER = (
         "ask",
     )
 )
-_PHONE = {"width": 390, "height": 844}
+_PHONE: ViewportSize = {"width": 390, "height": 844}
 _WHICH = {"question": "Which one?", "choices": ["a", "b", 3]}
 _DRAFT = {
     "message": "Publish this?",
