@@ -1,6 +1,7 @@
 """What an operator's own graph asks, answered on the page."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,6 +81,8 @@ async def test_a_choice_is_sent_with_its_type(asking: Served, guest: MakeVisitor
     await local.page.keyboard.press("3")
     await expect(ask.get_by_role("radio", name="3")).to_be_checked()
     await _answered(local, ask, 3)
+    # It has no model: the line below the reply has nothing but the time.
+    await expect(local.answer.locator(".acts .num")).to_have_text(re.compile(r"^\d\d:\d\d$"))
 
 
 async def test_yes_is_true_and_no_is_a_refusal_with_its_reason(asking: Served, guest: MakeVisitor) -> None:

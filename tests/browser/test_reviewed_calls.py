@@ -74,6 +74,8 @@ async def test_what_a_person_decided_is_told_in_the_row_and_in_one_line(
     await expect(local.answer.locator(".note")).to_contain_text(decided)
     assert mailroom.outbox() == ["mail ben hello"]
     assert await axe(local.page) == []
+    # The line below the reply names the graph's own model at once.
+    await expect(local.answer.locator(".acts .num")).to_have_text(re.compile(r"^gpt-4o-mini · \d\d:\d\d$"))
     await picture(local.page, "reviewed-done")
     await rows.nth(1).click()
     await expect(local.answer.locator(".io h4")).to_have_text(["Input", "Your answer"])

@@ -15,6 +15,15 @@ test("a turn knows from where on its model was shown the conversation", () => {
   expect(log.contextFrom).toBeNull();
 });
 
+test("the model of a turn is that of its agent, not of a sub-agent, and an empty name takes none away", () => {
+  const named = (id: number, parent: string | null, model: string) => ({ ...started(id, parent, null), data: { ...started(id, parent, null).data, model } });
+  let log = reduce(EMPTY, named(1, null, "large"));
+  log = reduce(log, named(2, "call-1", "small"));
+  log = reduce(log, named(3, null, ""));
+  expect(log.model).toBe("large");
+  expect(reduce(EMPTY, named(1, null, "")).model).toBeNull();
+});
+
 test("a snapshot tells it too", () => {
   const turn = { status: "done", messages: [], running_tools: [], writing_tools: [], interrupts: [], notes: [], artifacts: [], cursor: 3, model: "m", context_from: "turn-2" } as unknown as SeenTurn;
   expect(fromSnapshot(turn).contextFrom).toBe("turn-2");

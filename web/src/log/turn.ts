@@ -129,7 +129,8 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
     case "model_started": {
       const { call, agent, parent, at, model, context_from: shown } = event.data;
       const draft: Draft = { call, agent, parent, text: "", reasoning: "", calls: [], at };
-      return { ...state, drafts: [...state.drafts, draft], model: model || state.model, contextFrom: parent === null ? (shown ?? null) : state.contextFrom };
+      const own = parent === null ? { model: model || state.model, contextFrom: shown ?? null } : {};
+      return { ...state, drafts: [...state.drafts, draft], ...own };
     }
     case "text_voided":
       return voided(state, event.data.call);

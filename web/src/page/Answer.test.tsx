@@ -59,6 +59,21 @@ it("one pause with different answers is one line that names them", () => {
   expect(rail()).toEqual(["Paused 6 s · you approved: a.txt · you refused: b.txt"]);
 });
 
+it.each([
+  ["gpt-4o-mini", null, false, "gpt-4o-mini · "],
+  ["gpt-4o-mini", "the first choice", false, "gpt-4o-mini · "],
+  [null, "gpt-4o-mini", false, "gpt-4o-mini · "],
+  ["", "", false, ""],
+  [" ", null, false, ""],
+  [null, null, false, ""],
+  ["demo", "demo", true, ""],
+  ["a\u202eb", null, false, "a\\u202eb · "],
+])("the line below a reply names the model that answered, if there is a name: %#", (model, planned, demo, told) => {
+  const one = entry({ finished: [said("first")], model });
+  show({ ...one, turn: { ...one.turn, model: planned, demo } });
+  expect(document.querySelector(".acts .num")?.textContent).toBe(`${told}${words("en").clock(1)}`);
+});
+
 const calls = (...made: [id: string, name: string, args: Record<string, unknown>][]) => ({ ...said(""), tool_calls: made.map(([id, name, args]) => ({ id, name, args })) }) as unknown as LogMessage;
 
 it("a pause names the calls of several tools in one way, as they were made", () => {
@@ -100,6 +115,8 @@ it("what the person answered in place of a call is called theirs", async () => {
   const row = document.querySelector("details.tool") as HTMLDetailsElement;
   row.open = true;
   await waitFor(() => expect([...row.querySelectorAll("h4")].map((head) => head.textContent)).toEqual(["Input", "Your answer"]));
+  // It is not said twice.
+  expect(document.querySelector(".tool-sub")).toBeNull();
 });
 
 it.each([

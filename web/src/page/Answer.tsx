@@ -202,12 +202,14 @@ function stateOf(tool: ToolView, inner: readonly Block[]): ToolState {
 function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions: readonly string[] }) {
   const { say, count, clock } = useWords();
   const { usage, status } = entry.log;
-  const { ended_at: ended, id, model, demo } = entry.turn;
+  const { ended_at: ended, id, demo } = entry.turn;
+  // The log knows the model that answered. A graph may name none.
+  const model = (entry.log.model || entry.turn.model || "").trim();
   const input = usage?.input_tokens;
   const output = usage?.output_tokens;
   const at = entry.log.endedAt ?? ended;
   const facts = [
-    model && !demo ? model : "",
+    demo ? "" : shownLine(model),
     input !== undefined && output !== undefined ? say("usage", count(input), count(output)) : "",
     at ? clock(at) : "",
   ].filter(Boolean);
@@ -221,7 +223,7 @@ function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions
       ) : null}
       <Hop versions={versions} current={id} />
       <span className="grow" />
-      <span className="num">{facts.join(" · ")}</span>
+      <span className="num lines-kept">{facts.join(" · ")}</span>
     </div>
   );
 }

@@ -163,7 +163,7 @@ function Tool({ tool }: { tool: ToolView }) {
           </div>
         ) : null}
       </details>
-      {open && tool.state === "error" ? null : <Below tool={tool} />}
+      {open && (tool.state === "error" || tool.state === "answered") ? null : <Below tool={tool} />}
     </>
   );
 }

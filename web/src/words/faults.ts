@@ -40,6 +40,7 @@ const FAILURES: Record<string, Key> = {
   model_unavailable: "modelMissing",
   steps: "stepsFault",
   turn_bytes: "saidTooMuch",
+  state_bytes: "stateTooLarge",
   questions: "askedTooMuch",
   unwritable: "notStored",
   timeout: "tookTooLong",

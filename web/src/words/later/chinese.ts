@@ -218,6 +218,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   modelFull: "对话太长，超出了模型的上下文。",
   stepsFault: "智能体一直没有结束。",
   saidTooMuch: "这一轮内容太多。",
+  stateTooLarge: "图的状态太大。",
   askedTooMuch: "智能体一次问得太多。",
   notStored: "这一轮的结果无法保存。",
   tookTooLong: "这一轮用时太久。",

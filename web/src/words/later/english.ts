@@ -216,6 +216,7 @@ export const ENGLISH = {
   modelFull: "The conversation is too long for the model.",
   stepsFault: "The agent did not come to an end.",
   saidTooMuch: "The turn said too much.",
+  stateTooLarge: "The state of the graph is too large.",
   askedTooMuch: "The agent asked too much at once.",
   notStored: "What the turn did could not be stored.",
   tookTooLong: "The turn took too long.",
