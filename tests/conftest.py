@@ -69,6 +69,7 @@ WHOLE = (
 )
 #: Tests that start many processes, wait long or generate many requests.
 SLOW = (
+    "tests/browser/test_graph_questions.py",
     "tests/browser/test_proxies.py",
     *ENUMERATIONS,
     "tests/agents/demo/test_model.py",

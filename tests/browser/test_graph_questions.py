@@ -164,3 +164,28 @@ async def test_everybody_can_use_it(asking: Served, guest: MakeVisitor, scheme: 
         await ask.get_by_role("textbox").fill("no")
         await press(ask.locator("[data-primary]"))
         await local.done()
+
+
+async def test_it_is_answered_in_the_inbox_too(asking: Served, guest: MakeVisitor) -> None:
+    local = await guest(asking.url)
+    await _asked(local, _DRAFT)
+    conversation = local.conversation
+    await local.open("/inbox")
+    item = local.page.locator(".inbox-list details:not(.fold-args)", has_text="asker asks").first
+    await expect(item).to_be_visible()
+    if await item.get_attribute("open") is None:
+        await item.locator("summary").first.click()
+    await expect(item.locator(".asked").first).to_contain_text("Publish this?")
+    await item.get_by_text("Answer with JSON").click()
+    assert await axe(local.page) == []
+    await picture(local.page, "graph-inbox")
+    await local.page.set_viewport_size(_PHONE)
+    assert await sideways(local.page) == []
+    await picture(local.page, "graph-inbox-phone")
+    await item.get_by_role("radio", name="Yes").check()
+    # A button that is not seen answers nothing.
+    await item.get_by_role("button", name="Send").scroll_into_view_if_needed()
+    await press(item.get_by_role("button", name="Send"))
+    await local.open(f"/c/{conversation}")
+    await local.done()
+    await expect(local.answer.locator(".prose")).to_have_text("It was [true].")

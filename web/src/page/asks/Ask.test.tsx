@@ -466,6 +466,14 @@ describe("other kinds", () => {
     expect(given()).toEqual([["int-1", { decision: "fields", fields: { confirm: true } }]]);
   });
 
+  it("lead to the field of an own answer that is empty", async () => {
+    show({ ...QUESTIONS, questions: QUESTIONS.questions.slice(0, 1) });
+    await userEvent.click(screen.getByRole("radio", { name: /^Own answer/ }));
+    await press("Send answers");
+    expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Own answer" }));
+    expect(given()).toEqual([]);
+  });
+
   it("say what is to be confirmed", async () => {
     // In the conversation the agent's words stand right above it.
     show(CONFIRMATION);

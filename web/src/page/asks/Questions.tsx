@@ -64,7 +64,7 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
     setMissing(first);
     const set = document.getElementById(`${base}-${first}`);
     set?.scrollIntoView({ block: "nearest" });
-    set?.querySelector<HTMLElement>("input:checked ~ .own, input, textarea")?.focus();
+    (set?.querySelector<HTMLElement>("input:checked ~ .own") ?? set?.querySelector<HTMLElement>("input, textarea"))?.focus();
   };
 
   if (refusing) {
