@@ -113,6 +113,11 @@ def test_another_user_than_that_of_the_server_is_told_whom_to_be(tmp_path: Path)
     assert done.stderr.endswith("sudo -u somebody-else caesura user add alice\n")
 
 
+def test_no_setting_on_the_page_has_a_comment_behind_it() -> None:
+    """systemd and Docker would take it as a part of the value."""
+    assert not re.findall(rf"^ *{PREFIX}[A-Z_]+=.*#", PAGE, re.MULTILINE)
+
+
 def test_every_certificate_on_the_page_has_a_name_that_python_and_browsers_accept() -> None:
     made = [line for line in PAGE.splitlines() if "openssl req" in line]
     assert made

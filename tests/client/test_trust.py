@@ -50,7 +50,7 @@ async def test_an_authority_that_the_environment_names_is_trusted(
     with Relay(server.url, authority.context) as relay:
         for host in ("127.0.0.1", "localhost"):
             url = relay.url.replace("127.0.0.1", host)
-            async with Client(url, server.token("alice")) as client:
+            async with Client(url, server.token("alice"), patience=0) as client:
                 assert await client.me() == "alice"
 
 
