@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, convert_to_messages
 
 from caesura.core import json_data
 from caesura.core.messages import Message
@@ -39,14 +39,24 @@ def was_given(message: BaseMessage) -> bool:
     return (message.id or "").startswith(_GIVEN)
 
 
-def in_other_forms(update: Any) -> list[Any]:
+def in_other_forms(update: Any) -> list[BaseMessage]:
     """The messages of an update if some of them are not objects of LangChain, but texts, pairs or dicts, from
     which LangGraph makes messages."""
     found = []
     for part in update if isinstance(update, list) else [update]:
         told = part.get("messages") if isinstance(part, dict) else None
         found += told if isinstance(told, list) else [told] if told is not None else []
-    return found if any(isinstance(item, str | tuple | dict) for item in found) else []
+    if all(isinstance(item, BaseMessage) for item in found):
+        return []
+    return [message for item in found if (message := _made(item)) is not None]
+
+
+def _made(item: Any) -> BaseMessage | None:
+    """The message that LangGraph makes of this; None if it makes none."""
+    try:
+        return convert_to_messages([item])[0]
+    except (ValueError, TypeError, NotImplementedError, LookupError):
+        return None
 
 
 def found_in(update: Any, depth: int = json_data.DEEPEST) -> Iterator[BaseMessage]:

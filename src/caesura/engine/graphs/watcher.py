@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage, convert_to_messages
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langgraph.types import StateSnapshot
 
 from caesura.core import events as ev
@@ -85,13 +85,13 @@ class Watcher:
         for heard in list(self._open.values()):
             await self._complete(heard.node, always=True)
 
-    async def _note(self, found: list[Any]) -> None:
+    async def _note(self, found: list[BaseMessage]) -> None:
         """A graph's node has given these messages, not all of them as objects. The state has them when all
         nodes of this step are done. A function with `entrypoint` has no state."""
         if "messages" in self._scope.agent.graph.channels:
-            self._unread += len(found)
+            self._unread += sum(isinstance(message, AIMessage | ToolMessage) for message in found)
         elif found:
-            await self._say_new(convert_to_messages(found))
+            await self._say_new(found)
 
     async def _read(self) -> None:
         values = (await self._read_state()).values
