@@ -34,8 +34,8 @@ class RunStarted:
 @dataclass(frozen=True, slots=True)
 class ModelStarted:
     """A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of
-    a sub-agent. `ref` is the message's name inside a user's own graph, `node:id`. `context_from` is the first
-    turn of the conversation that the model is shown, if it is not shown all of them."""
+    a sub-agent. `ref` is the message's name inside a user's own graph, `tasks:id`. `context_from` is the
+    first turn of the conversation that the model is shown, if it is not shown all of them."""
 
     call: int
     agent: str

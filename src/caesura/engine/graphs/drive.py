@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.channels import DeltaChannel
 from langgraph.errors import GraphDrained, GraphRecursionError
 from langgraph.runtime import RunControl
 from langgraph.types import Command, StateSnapshot, StreamMode
@@ -34,7 +36,7 @@ from caesura.engine.graphs.watcher import Watcher, drafts, void
 from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 from caesura.store.graph_states import Kept
 
-_MODES: list[StreamMode] = ["messages", "updates"]
+_MODES: list[StreamMode] = ["messages", "updates", "tasks"]
 _NOTHING = object()
 
 
@@ -107,7 +109,8 @@ async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Int
 
 async def _state(scope: Scope, config: Any) -> StateSnapshot | None:
     """The state of the graph; None if it has not begun with its message."""
-    state: StateSnapshot = await scope.agent.graph.aget_state(config)
+    crashed = scope.run.cause == "adopt"
+    state: StateSnapshot = await scope.agent.graph.aget_state(config, subgraphs=crashed)
     begun = state.created_at is not None and _step(state) > states.BEFORE_INPUT
     return state if begun else None
 
@@ -195,7 +198,7 @@ def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
 async def _stream(scope: Scope, into: Any, config: Any) -> list[GraphInterrupt]:
     """Run the graph, and return what it asks."""
     run, control, graph = scope.run, RunControl(), scope.agent.graph
-    watcher = Watcher(scope, lambda: graph.aget_state(_config(scope)))
+    watcher = Watcher(scope, partial(_saved, scope))
     asked: dict[str, GraphInterrupt] = {}
     stream: AsyncGenerator[Any, None] = graph.astream(
         into,
@@ -216,6 +219,19 @@ async def _stream(scope: Scope, into: Any, config: Any) -> list[GraphInterrupt]:
                     await watcher.see(mode, data, ns)
     await (watcher.pause() if asked else watcher.end())
     return list(asked.values())
+
+
+async def _saved(scope: Scope) -> list[BaseMessage]:
+    """The messages in the newest checkpoint. What tasks of the present step have given is not among them: it
+    would have other ids each time it is read."""
+    graph, config = scope.agent.graph, _config(scope)
+    if isinstance(graph.channels.get("messages"), DeltaChannel):
+        values = (await graph.aget_state(config)).values
+    else:
+        newest = await graph.checkpointer.aget_tuple(config)
+        values = newest.checkpoint["channel_values"] if newest is not None else {}
+    said = values.get("messages") if isinstance(values, dict) else getattr(values, "messages", None)
+    return [message for message in said or () if isinstance(message, BaseMessage)]
 
 
 def _refusals(scope: Scope) -> list[dict[str, Any]]:

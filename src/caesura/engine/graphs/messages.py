@@ -1,5 +1,4 @@
-"""Messages of an operator's own graph: those that it is given, those in an update or in its state, and their
-names in the log."""
+"""Messages of an operator's own graph: those that it is given, and those in an update or in its state."""
 
 from __future__ import annotations
 
@@ -72,13 +71,3 @@ def found_in(update: Any, depth: int = json_data.DEEPEST) -> Iterator[BaseMessag
 def refs(values: Any) -> set[str]:
     """The ids of all messages in a graph's state."""
     return {message.id for message in found_in(values) if message.id}
-
-
-def node_of(name: str) -> str:
-    """The first node that the name of a namespace, or the `ref` of a model call, has before a colon."""
-    return name.partition(":")[0] if ":" in name else ""
-
-
-def id_of(ref: str) -> str:
-    """The id of the message that a `ref` names."""
-    return ref.partition(":")[2] or ref

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,8 @@ from caesura.core import events as ev
 from caesura.core import json_data, outputs
 from caesura.core.interrupts import Approval
 from caesura.engine.calls import REFUSED
-from caesura.engine.graphs.messages import found_in, id_of, in_other_forms, node_of, refs, was_given
+from caesura.engine.graphs.messages import found_in, in_other_forms, refs, was_given
+from caesura.engine.graphs.tasks import id_of, path_of, ref_of, runs_again, tasks_of
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
 from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
@@ -22,17 +23,17 @@ from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of
 #: LangChain's middleware marks with this what it asks a model for itself, such as a summary.
 _INTERNAL = "lc_internal_call"
 
-#: Reads the state of the graph that was saved last.
-ReadState = Callable[[], Awaitable[StateSnapshot]]
+#: Reads the messages that the graph has saved last.
+ReadSaved = Callable[[], Awaitable[list[BaseMessage]]]
 
 
 @dataclass(slots=True)
 class _Heard:
-    """A message that is being streamed, with the task and the graph's node that produce it."""
+    """A message that is being streamed, with the tasks that produce it: one of the graph, and those of the
+    subgraphs in it."""
 
     call: int
-    node: str
-    task: str
+    path: tuple[str, ...]
     usage: dict[str, int] | None = None
 
 
@@ -41,115 +42,137 @@ class Watcher:
     then as a whole, and once more from a subgraph. A graph's node may also give messages in another form,
     without ids: these are read from the state, when they have become part of it."""
 
-    def __init__(self, scope: Scope, read_state: ReadState) -> None:
-        self._scope, self._run, self._read_state = scope, scope.run, read_state
-        #: The node of the graph itself, not of a subgraph, that is heard now.
-        self._top = ""
-        #: What models have streamed that was not part of the state when their graph's node was done: a node
-        #: around that one may put the same words into a message.
-        self._loose: Counter[str] = Counter()
-        #: How many messages are to be found in the state, and whether it may have others since a crash.
-        self._unread, self._unsure = 0, self._run.cause == "adopt"
+    def __init__(self, scope: Scope, read_saved: ReadSaved) -> None:
+        self._scope, self._run, self._read_saved = scope, scope.run, read_saved
+        #: An update, until it is told which task has given it.
+        self._update: tuple[Sequence[str], dict[str, Any]] | None = None
+        #: What models have streamed in each task of the graph that did not become part of the state with it:
+        #: the task may still put the same words into a message.
+        self._loose: dict[str, Counter[str]] = defaultdict(Counter)
+        #: How many messages are to be found in the state, the words of those that were said already, and
+        #: whether it may have others since the graph has stopped.
+        self._unread, self._spoken = 0, Counter[str]()
+        self._unsure = self._run.cause != "start"
         said = self._run.transcript.calls.values()
         self._finished = {id_of(ref) for ref, message in said if ref and message.parent == scope.parent}
         self._open: dict[str, _Heard] = {}
         self._results = {m.tool_call_id for m in self._run.transcript.finished if m.role == "tool"}
 
     async def see(self, mode: str, data: Any, ns: Sequence[str] = ()) -> None:
-        """`ns` names the subgraph from which this comes, by the nodes around it."""
+        """`ns` names the subgraph from which this comes, by the tasks around it. LangGraph tells an update,
+        and then the task that has given it."""
         if mode == "messages":
             message, about = data
             if isinstance(message, AIMessageChunk):
                 self._hear(message, about)
             await self._run.stream.breathe()
-            return
-        if not ns:
-            await self.pause()
-        for node, update in data.items():
-            self._top = node_of(ns[0]) if ns else node
-            other = [] if ns else in_other_forms(update)
-            for found in () if other else found_in(update):
-                await self._settle(found, node)
-            await self._complete(node)
-            await self._note(other)
+        elif mode == "updates":
+            await self._take(())
+            self._update = ns, data
+        elif "result" in data and data["error"] is None and not data["interrupts"]:
+            await self._take((*path_of(ns), data["id"]))
+            await self._complete(data["id"])
 
     async def pause(self) -> None:
-        """The graph is between two steps, asks or has ended."""
-        if self._unread or self._unsure:
-            self._unsure = False
-            await self._read()
+        """The graph asks, or has ended."""
+        await self._take(())
+        await self._read()
 
     async def end(self) -> None:
         """The graph has ended: finish the messages that it streamed but did not keep in its state."""
         await self.pause()
-        for heard in list(self._open.values()):
-            await self._complete(heard.node, always=True)
+        for ref in list(self._open):
+            await self._close(ref)
 
-    async def _note(self, found: list[BaseMessage]) -> None:
-        """A graph's node has given these messages, not all of them as objects. The state has them when all
-        nodes of this step are done. A function with `entrypoint` has no state."""
-        if "messages" in self._scope.agent.graph.channels:
-            self._unread += sum(isinstance(message, AIMessage | ToolMessage) for message in found)
-        elif found:
-            await self._say_new(found)
+    async def _take(self, path: tuple[str, ...]) -> None:
+        """Take the update that the last of these tasks has given."""
+        if self._update is None:
+            return
+        (ns, data), self._update = self._update, None
+        if not ns:
+            await self._read()
+        for update in data.values():
+            other = [] if ns else in_other_forms(update)
+            for found in () if other else found_in(update):
+                await self._settle(found, path)
+            if other:
+                await self._complete(path[-1] if path else "")
+                await self._note(other, path)
+
+    async def _note(self, found: list[BaseMessage], path: tuple[str, ...]) -> None:
+        """A task has given these messages, not all of them as objects. The state has them when all tasks of
+        this step are done. A function with `entrypoint` has no state."""
+        if "messages" not in self._scope.agent.graph.channels:
+            for message in found:
+                await self._settle(message, path)
+            return
+        for message in found:
+            self._unread += isinstance(message, AIMessage | ToolMessage)
+            if isinstance(message, AIMessage) and self._was_streamed(message, path):
+                self._spoken[text_of(message)] += 1
 
     async def _read(self) -> None:
-        values = (await self._read_state()).values
-        said = values.get("messages") if isinstance(values, dict) else getattr(values, "messages", None)
-        found = [message for message in said or () if isinstance(message, BaseMessage)]
-        self._unread = max(self._unread - await self._say_new(found), 0)
-
-    async def _say_new(self, messages: list[BaseMessage]) -> int:
-        """Say what was not said yet, and return how much that is. A model may have streamed the same words
-        before they came in another message."""
-        here, calls = {message.id for message in messages}, self._run.transcript.calls.values()
-        mine = [(ref, item) for ref, item in calls if item.parent == self._scope.parent]
-        spoken = Counter(item.content for ref, item in mine if id_of(ref) not in here)
-        count = 0
-        for message in messages:
-            known = message.id in self._finished or was_given(message)
-            if known or not isinstance(message, AIMessage | ToolMessage):
+        """Say what the state has that was not said yet."""
+        if not (self._unread or self._unsure):
+            return
+        found = await self._read_saved()
+        spoken = self._spoken
+        if self._unsure:
+            here, calls = {message.id for message in found}, self._run.transcript.calls.values()
+            mine = [(id_of(ref), item) for ref, item in calls if item.parent == self._scope.parent]
+            spoken = self._spoken + Counter(item.content for ref, item in mine if ref not in here)
+            self._unsure = False
+        for message in found:
+            if message.id in self._finished or was_given(message):
                 continue
-            count += 1
-            text = text_of(message) if isinstance(message, AIMessage) else ""
-            if text and spoken[text]:
-                spoken[text] -= 1
-                self._finished.add(message.id or "")
-            else:
-                await self._settle(message, "")
-        return count
+            if isinstance(message, AIMessage | ToolMessage):
+                self._unread = max(self._unread - 1, 0)
+                if isinstance(message, AIMessage) and spoken[text_of(message)] > 0:
+                    spoken[text_of(message)] -= 1
+                    self._finished.add(message.id or "")
+                else:
+                    await self._settle(message, ())
 
     def _hear(self, chunk: AIMessageChunk, about: dict[str, Any]) -> None:
         ref = chunk.id or ""
         if not ref or ref in self._finished or _INTERNAL in about:
             return
-        told = ("langgraph_node", "langgraph_checkpoint_ns", "ls_model_name")
-        node, task, model = (str(about.get(name) or "") for name in told)
-        self._top = node_of(task) or node
+        path = path_of(str(about.get("langgraph_checkpoint_ns") or "").split("|"))
+        model = str(about.get("ls_model_name") or "")
         if reasoning := reasoning_of(chunk):
-            call = self._call(ref, node, task, model)
-            self._run.say(ev.ReasoningDelta(call, reasoning.replace("\0", "")))
+            self._run.say(ev.ReasoningDelta(self._call(ref, path, model), reasoning.replace("\0", "")))
         if text := text_of(chunk):
-            self._run.say(ev.TextDelta(self._call(ref, node, task, model), text.replace("\0", "")))
+            self._run.say(ev.TextDelta(self._call(ref, path, model), text.replace("\0", "")))
         if ref in self._open:
             self._open[ref].usage = _usage(chunk) or self._open[ref].usage
 
-    async def _complete(self, node: str, always: bool = False) -> None:
-        """A graph's node is done: finish the messages that its model streamed but that did not become part of
-        the state. While several tasks of the node run at once, the task that ended cannot be identified."""
-        said = {ref: heard for ref, heard in self._open.items() if heard.node == node}
-        if always or len({heard.task for heard in said.values()}) == 1:
-            for ref, heard in said.items():
-                del self._open[ref]
-                self._finished.add(ref)
-                await self._run.record(ev.ModelFinished(heard.call, (), heard.usage))
-                self._loose[self._run.transcript.calls[heard.call][1].content] += 1
+    async def _complete(self, task: str) -> None:
+        """A task is done: finish the messages that its model streamed but that did not become part of the
+        state."""
+        for ref in [ref for ref, heard in self._open.items() if task in heard.path]:
+            await self._close(ref)
 
-    async def _settle(self, message: BaseMessage, node: str) -> None:
+    async def _close(self, ref: str) -> None:
+        heard = self._open.pop(ref)
+        self._finished.add(ref)
+        await self._run.record(ev.ModelFinished(heard.call, (), heard.usage))
+        if heard.path:
+            self._loose[heard.path[0]][self._run.transcript.calls[heard.call][1].content] += 1
+
+    def _was_streamed(self, message: AIMessage, path: tuple[str, ...]) -> bool:
+        """Whether a model has streamed these words in the same task of the graph, in a message that is not
+        part of the state. Counts once."""
+        loose = self._loose[path[0]] if path else Counter[str]()
+        if not loose[text_of(message)]:
+            return False
+        loose[text_of(message)] -= 1
+        return True
+
+    async def _settle(self, message: BaseMessage, path: tuple[str, ...]) -> None:
         if was_given(message):
             return
         if isinstance(message, AIMessage):
-            await self._finish(message, node)
+            await self._finish(message, path)
         elif isinstance(message, ToolMessage):
             await self._return(message, self._scope.call_id(message.tool_call_id))
 
@@ -187,19 +210,18 @@ class Watcher:
         subgraph does not wait for this, and a graph's node may make them before it gives out the message."""
         return call_id in self._run.journal or call_id in self._run.journalled
 
-    async def _finish(self, message: AIMessage, node: str) -> None:
+    async def _finish(self, message: AIMessage, path: tuple[str, ...]) -> None:
         ref = message.id or ""
         if ref and ref in self._finished:
             return
-        if ref not in self._open and self._loose[text_of(message)] > 0 and not tool_calls(message):
-            self._loose[text_of(message)] -= 1
+        if ref not in self._open and not tool_calls(message) and self._was_streamed(message, path):
             self._finished.add(ref)
             return
-        if ref not in self._open and (twin := self._twin(message, node)) is not None:
+        if ref not in self._open and (twin := self._twin(message, path)) is not None:
             self._open[ref] = self._open.pop(twin)
             self._finished.add(twin)
         heard = ref in self._open
-        call = self._call(ref, node, model=str(message.response_metadata.get("model_name") or ""))
+        call = self._call(ref, path, str(message.response_metadata.get("model_name") or ""))
         if not heard and (text := text_of(message)):
             self._run.say(ev.TextDelta(call, text.replace("\0", "")))
         self._open.pop(ref, None)
@@ -213,23 +235,24 @@ class Watcher:
                 continue  # it was made before its message came
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], agent, parent))
 
-    def _twin(self, message: AIMessage, node: str) -> str | None:
-        """The message with the same words that a model has just streamed in this graph's node: a node may put
+    def _twin(self, message: AIMessage, path: tuple[str, ...]) -> str | None:
+        """The message with the same words that a model has just streamed in this task: a graph's node may put
         the words of its model into a message of its own."""
         text, drafts = text_of(message), self._run.transcript.drafts
         for ref, heard in self._open.items():
             draft = drafts.get(heard.call)
-            if text and heard.node == node and draft is not None and "".join(draft.text) == text:
+            if text and path[:1] == heard.path[:1] and draft is not None and "".join(draft.text) == text:
                 return ref
         return None
 
-    def _call(self, ref: str, node: str, task: str = "", model: str = "") -> int:
+    def _call(self, ref: str, path: tuple[str, ...], model: str) -> int:
         if ref not in self._open:
             agent, parent = self._scope.agent.name, self._scope.parent
             if parent is not None:
                 self._run.check_steps()  # the steps of the turn, which its agent and all sub-agents share
-            self._open[ref] = _Heard(self._run.next_call(), node, task)
-            self._run.say(ev.ModelStarted(self._open[ref].call, agent, model, parent, f"{self._top}:{ref}"))
+            self._open[ref] = _Heard(self._run.next_call(), path)
+            call = self._open[ref].call
+            self._run.say(ev.ModelStarted(call, agent, model, parent, ref_of(path, ref)))
         return self._open[ref].call
 
     def _shown(self, call: dict[str, Any]) -> dict[str, Any]:
@@ -263,7 +286,7 @@ def _bounded(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
-    """The model calls that the graph makes again after a crash: those of its nodes that run again, unless
+    """The model calls that the graph makes again after a crash: those of its tasks that run again, unless
     their message is in the graph's state."""
     kept = refs(state.values) if state is not None else set()
     lost = [
@@ -271,7 +294,7 @@ def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
         for call, (ref, message) in scope.run.transcript.calls.items()
         if message.parent == scope.parent
         and id_of(ref) not in kept
-        and (state is None or node_of(ref) in (*state.next, ""))
+        and (state is None or runs_again(tasks_of(ref), state))
     ]
     return [*lost, *drafts(scope)]
 
