@@ -49,8 +49,9 @@ class Watcher:
         #: What models have streamed in each task of the graph that did not become part of the state with it:
         #: the task may still put the same words into a message.
         self._loose: dict[str, Counter[str]] = defaultdict(Counter)
-        #: How many messages are to be found in the state, the words of those that were said already, and
-        #: whether it may have others since the graph has stopped.
+        #: How many messages are to be found in the state, and the words of those that were said already under
+        #: another id: of a task that has streamed them, or before the graph stopped. Whether what was said
+        #: then is to be looked for.
         self._unread, self._spoken = 0, Counter[str]()
         self._unsure = self._run.cause != "start"
         said = self._run.transcript.calls.values()
@@ -116,22 +117,17 @@ class Watcher:
         if not (self._unread or self._unsure):
             return
         found = await self._read_saved()
-        spoken = self._spoken
         if self._unsure:
             here, calls = {message.id for message in found}, self._run.transcript.calls.values()
             mine = [(id_of(ref), item) for ref, item in calls if item.parent == self._scope.parent]
-            spoken = self._spoken + Counter(item.content for ref, item in mine if ref not in here)
+            self._spoken.update(item.content for ref, item in mine if ref not in here)
             self._unsure = False
         for message in found:
             if message.id in self._finished or was_given(message):
                 continue
             if isinstance(message, AIMessage | ToolMessage):
                 self._unread = max(self._unread - 1, 0)
-                if isinstance(message, AIMessage) and spoken[text_of(message)] > 0:
-                    spoken[text_of(message)] -= 1
-                    self._finished.add(message.id or "")
-                else:
-                    await self._settle(message, ())
+                await self._settle(message, ())
 
     def _hear(self, chunk: AIMessageChunk, about: dict[str, Any]) -> None:
         ref = chunk.id or ""
@@ -161,11 +157,12 @@ class Watcher:
 
     def _was_streamed(self, message: AIMessage, path: tuple[str, ...]) -> bool:
         """Whether a model has streamed these words in the same task of the graph, in a message that is not
-        part of the state. Counts once."""
-        loose = self._loose[path[0]] if path else Counter[str]()
-        if not loose[text_of(message)]:
+        part of the state. Counts once. Of a message from the state, or of a task that was done before, the
+        task is not known."""
+        said, text = self._loose[path[0]] if path else self._spoken, text_of(message)
+        if not text or said[text] <= 0:
             return False
-        loose[text_of(message)] -= 1
+        said[text] -= 1
         return True
 
     async def _settle(self, message: BaseMessage, path: tuple[str, ...]) -> None:
@@ -294,7 +291,7 @@ def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
         for call, (ref, message) in scope.run.transcript.calls.items()
         if message.parent == scope.parent
         and id_of(ref) not in kept
-        and (state is None or runs_again(tasks_of(ref), state))
+        and (state is None or runs_again(tasks_of(ref), state, scope.agent.graph))
     ]
     return [*lost, *drafts(scope)]
 
