@@ -7,9 +7,7 @@ it runs again after a crash.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
 #: In a path, for the second subgraph of a task and those after it: their state cannot be found by the task.
@@ -38,18 +36,15 @@ def tasks_of(ref: str) -> list[str]:
     return path.split("|") if path else []
 
 
-def runs_again(path: Sequence[str], state: StateSnapshot, graph: Any) -> bool:
+def runs_again(path: Sequence[str], state: StateSnapshot) -> bool:
     """Whether the last of these tasks, each in the one before, runs again when the graph goes on from this
-    state. If it is not known which task it was, it may. A subgraph that is a node of the graph goes on from
-    its own state; one that a node's function calls begins anew."""
+    state. If it is not known which task it was, it may. A subgraph goes on from its own state."""
     if not path or path[0] == _ANOTHER:
         return True
     task = next((task for task in state.tasks if task.id == path[0]), None)
     if task is None or task.result is not None:
         return False
-    inner, subgraph = task.state, getattr(graph.nodes.get(task.name), "bound", None)
-    if len(path) == 1 or not isinstance(subgraph, Pregel):
+    inner = task.state
+    if len(path) == 1 or not isinstance(inner, StateSnapshot) or inner.created_at is None:
         return True
-    if not isinstance(inner, StateSnapshot) or inner.created_at is None:
-        return True
-    return runs_again(path[1:], inner, subgraph)
+    return runs_again(path[1:], inner)

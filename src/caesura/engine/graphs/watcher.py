@@ -226,6 +226,8 @@ class Watcher:
         calls = tuple(self._shown(call) for call in tool_calls(message))
         reason = finish_reason(message)
         await self._run.record(ev.ModelFinished(call, calls, _usage(message), reason))
+        if len(path) > 1:
+            self._loose[path[0]][text_of(message)] += 1  # it is in the state of a subgraph alone
         agent, parent = self._scope.agent.name, self._scope.parent
         for item in calls:
             if self._is_journalled(item["id"]):
@@ -291,7 +293,7 @@ def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
         for call, (ref, message) in scope.run.transcript.calls.items()
         if message.parent == scope.parent
         and id_of(ref) not in kept
-        and (state is None or runs_again(tasks_of(ref), state, scope.agent.graph))
+        and (state is None or runs_again(tasks_of(ref), state))
     ]
     return [*lost, *drafts(scope)]
 
