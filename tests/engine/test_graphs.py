@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from sqlalchemy import Connection, update
@@ -300,6 +301,180 @@ async def test_after_a_crash_words_of_nodes_that_are_done_stay(hasty: World) -> 
     assert said.finished, said.outcome
     row = await hasty.checked(turn)
     assert [message.content for message in row.messages or ()] == ["a plan", "a draft", "acted"]
+
+
+#: Talks at its own pace, and leaves words out of the state or puts them into it in each form.
+CROWD = """
+from typing import Any
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langgraph.types import Send
+from typing_extensions import TypedDict
+
+
+class Slow(BaseChatModel):
+    text: str
+    pause: float = 0.01
+
+    @property
+    def _llm_type(self):
+        return "slow"
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(self.text))])
+
+    async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
+        for word in self.text.split():
+            await asyncio.sleep(self.pause)
+            chunk = ChatGenerationChunk(message=AIMessageChunk(word + " "))
+            if run_manager:
+                await run_manager.on_llm_new_token(word, chunk=chunk)
+            yield chunk
+
+
+class State(MessagesState):
+    plan: Annotated[list[str], operator.add]
+    rounds: int
+
+
+class Item(TypedDict):
+    number: int
+
+
+def halt():
+    leave("halt")
+    while not os.path.exists(TRACE + ".go"):
+        time.sleep(0.01)
+"""
+
+CROWDS = {
+    "agents side by side": (
+        """
+        def agent(text, pause):
+            inner = StateGraph(MessagesState)
+
+            async def model(state):
+                return {"messages": [await Slow(text=text, pause=pause).ainvoke(state["messages"])]}
+
+            inner.add_node("model", model)
+            inner.add_edge(START, "model")
+            return inner.compile()
+
+        graph = StateGraph(State)
+        graph.add_node("a", agent("a says some words", 0.01))
+        graph.add_node("b", agent("b says some more words", 0.05))
+        graph.add_edge(START, "a")
+        graph.add_edge(START, "b")
+        """,
+        ["a", "b"],
+        ["a says some words ", "b says some more words ", "done"],
+    ),
+    "a loop with the same words": (
+        """
+        def again(state):
+            said = {"role": "assistant", "content": "step "}
+            return {"messages": [said], "rounds": state.get("rounds", 0) + 1}
+
+        graph = StateGraph(State)
+        graph.add_node("again", again)
+        graph.add_edge(START, "again")
+        more = lambda state: "again" if state["rounds"] < 4 else "last"
+        graph.add_conditional_edges("again", more, ["again", "last"])
+        """,
+        [],
+        ["step ", "step ", "step ", "step ", "done"],
+    ),
+    "a loop whose words are no messages": (
+        """
+        async def again(state):
+            said = await Slow(text=f"round {state.get('rounds', 0)}").ainvoke("x")
+            return {"plan": [said.text], "rounds": state.get("rounds", 0) + 1}
+
+        graph = StateGraph(State)
+        graph.add_node("again", again)
+        graph.add_edge(START, "again")
+        more = lambda state: "again" if state["rounds"] < 3 else "last"
+        graph.add_conditional_edges("again", more, ["again", "last"])
+        """,
+        [],
+        ["round 0 ", "round 1 ", "round 2 ", "done"],
+    ),
+    "tasks at once that stream and give pairs": (
+        """
+        async def work(item):
+            said = await Slow(text=f"worker {item['number']}", pause=0.01 * item["number"]).ainvoke("x")
+            return {"messages": [("ai", said.text)]}
+
+        graph = StateGraph(State)
+        graph.add_node("work", work)
+        three = lambda state: [Send("work", {"number": n}) for n in (1, 2, 3)]
+        graph.add_conditional_edges(START, three, ["work"])
+        """,
+        ["work"],
+        ["worker 1 ", "worker 2 ", "worker 3 ", "done"],
+    ),
+    "a subgraph with a state of its own": (
+        """
+        class Inner(TypedDict):
+            plan: Annotated[list[str], operator.add]
+
+        async def think(state):
+            return {"plan": [(await Slow(text="inner words").ainvoke("x")).text]}
+
+        inner = StateGraph(Inner)
+        inner.add_node("think", think)
+        inner.add_node("rest", lambda state: {})
+        inner.add_edge(START, "think")
+        inner.add_edge("think", "rest")
+        graph = StateGraph(State)
+        graph.add_node("inner", inner.compile())
+        graph.add_edge(START, "inner")
+        """,
+        ["inner"],
+        ["inner words ", "done"],
+    ),
+}
+
+
+def crowd(world: World, name: str) -> list[str]:
+    source, before, words = CROWDS[name]
+    last = """
+def last(state):
+    halt()
+    return {"messages": [AIMessage("done")]}
+
+graph.add_node("last", last)
+"""
+    edges = "".join(f'graph.add_edge("{node}", "last")\n' for node in before)
+    if len(before) > 1:
+        edges = f'graph.add_edge({before!r}, "last")\n'
+    imports = "import operator\nimport time\nfrom typing import Annotated\n"
+    graph(world, imports + CROWD + dedent(source) + last + edges + "graph = graph.compile()\n")
+    return words
+
+
+@pytest.mark.parametrize("name", CROWDS)
+async def test_all_words_of_tasks_at_once_and_of_loops_are_said_once(world: World, name: str) -> None:
+    words = crowd(world, name)
+    world.trace.with_name(f"{world.trace.name}.go").touch()
+    said = await world.say("go")
+    assert said.finished, said.outcome
+    row = await world.checked(said.turn)
+    assert sorted(message.content for message in row.messages or ()) == sorted(words)
+
+
+@pytest.mark.parametrize("name", CROWDS)
+async def test_words_of_tasks_that_are_done_stay_after_a_crash(hasty: World, name: str) -> None:
+    words = crowd(hasty, name)
+    turn = await hasty.send("go")
+    await until(lambda: bool(hasty.traces()))
+    hasty.trace.with_name(f"{hasty.trace.name}.go").touch()
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished, said.outcome
+    row = await hasty.checked(turn)
+    assert sorted(message.content for message in row.messages or ()) == sorted(words)
 
 
 async def test_what_middleware_asks_a_model_for_itself_is_not_shown(world: World) -> None:

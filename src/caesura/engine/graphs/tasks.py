@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from langgraph.types import StateSnapshot
 
+#: The path of a message from the state, or of a task that was done before: it does not run again.
+SAVED = ("saved",)
 #: In a path, for the second subgraph of a task and those after it: their state cannot be found by the task.
 _ANOTHER = "?"
 

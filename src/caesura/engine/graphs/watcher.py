@@ -15,7 +15,7 @@ from caesura.core import json_data, outputs
 from caesura.core.interrupts import Approval
 from caesura.engine.calls import REFUSED
 from caesura.engine.graphs.messages import found_in, in_other_forms, refs, was_given
-from caesura.engine.graphs.tasks import id_of, path_of, ref_of, runs_again, tasks_of
+from caesura.engine.graphs.tasks import SAVED, id_of, path_of, ref_of, runs_again, tasks_of
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
 from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
@@ -68,7 +68,7 @@ class Watcher:
                 self._hear(message, about)
             await self._run.stream.breathe()
         elif mode == "updates":
-            await self._take(())
+            await self._take(SAVED)
             self._update = ns, data
         elif "result" in data and data["error"] is None and not data["interrupts"]:
             await self._take((*path_of(ns), data["id"]))
@@ -76,7 +76,7 @@ class Watcher:
 
     async def pause(self) -> None:
         """The graph asks, or has ended."""
-        await self._take(())
+        await self._take(SAVED)
         await self._read()
 
     async def end(self) -> None:
@@ -97,7 +97,7 @@ class Watcher:
             for found in () if other else found_in(update):
                 await self._settle(found, path)
             if other:
-                await self._complete(path[-1] if path else "")
+                await self._complete(path[-1])
                 await self._note(other, path)
 
     async def _note(self, found: list[BaseMessage], path: tuple[str, ...]) -> None:
@@ -127,7 +127,7 @@ class Watcher:
                 continue
             if isinstance(message, AIMessage | ToolMessage):
                 self._unread = max(self._unread - 1, 0)
-                await self._settle(message, ())
+                await self._settle(message, SAVED)
 
     def _hear(self, chunk: AIMessageChunk, about: dict[str, Any]) -> None:
         ref = chunk.id or ""
@@ -159,7 +159,7 @@ class Watcher:
         """Whether a model has streamed these words in the same task of the graph, in a message that is not
         part of the state. Counts once. Of a message from the state, or of a task that was done before, the
         task is not known."""
-        said, text = self._loose[path[0]] if path else self._spoken, text_of(message)
+        said, text = self._spoken if path == SAVED else self._loose[path[0]], text_of(message)
         if not text or said[text] <= 0:
             return False
         said[text] -= 1
