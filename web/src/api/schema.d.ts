@@ -1463,7 +1463,7 @@ export interface components {
         };
         /**
          * ModelStartedEvent
-         * @description A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of a sub-agent. `ref` is the message's name inside a user's own graph, `node:id`. `context_from` is the first turn of the conversation that the model is shown, if it is not shown all of them.
+         * @description A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of a sub-agent. `ref` is the message's name inside a user's own graph, `tasks:id`. `context_from` is the first turn of the conversation that the model is shown, if it is not shown all of them.
          */
         ModelStartedEvent: {
             /** Agent */
