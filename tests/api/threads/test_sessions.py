@@ -130,15 +130,16 @@ def test_the_count_is_that_of_the_history_at_every_moment(server: Served) -> Non
 
 
 def counts(thread: Thread) -> int:
-    """The message count, after checking that the status, the history and the list agree on it."""
-    before, found = -1, 0
+    """The message count, when the status, the history and the list agree on it. What a turn has just committed
+    may be in one of them a moment before it is in the others."""
+    seen: list[tuple[int, ...]] = []
     for _ in range(20):
         before, found = thread.status()["message_count"], len(thread.history())
         listed, after = thread.listed()["message_count"], thread.status()["message_count"]
-        if before == after:
-            assert found == listed == before
+        if before == found == listed == after:
             return found
-    raise AssertionError("it never stood still")
+        seen.append((before, found, listed, after))
+    raise AssertionError(f"they never agreed: {seen}")
 
 
 def test_nothing_but_a_question_makes_a_thread_interrupted(server: Served) -> None:
