@@ -130,8 +130,8 @@ def test_the_count_is_that_of_the_history_at_every_moment(server: Served) -> Non
 
 
 def counts(thread: Thread) -> int:
-    """The message count, when the status, the history and the list agree on it. What a turn has just committed
-    may be in one of them a moment before it is in the others."""
+    """The message count, when the status, the history and the list agree on it. What a turn has just
+    committed may be in one of them a moment before it is in the others."""
     seen: list[tuple[int, ...]] = []
     for _ in range(20):
         before, found = thread.status()["message_count"], len(thread.history())
