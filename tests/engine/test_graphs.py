@@ -313,9 +313,21 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 
+#: What has happened, for those that wait for it.
+DONE = set()
+
+
+async def happened(*things):
+    while not DONE.issuperset(things):
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)  # the server hears of it
+
+
 class Slow(BaseChatModel):
+    # Says its words, and waits before the first one and after it.
     text: str
-    pause: float = 0.01
+    before: list[str] = []
+    after: list[str] = []
 
     @property
     def _llm_type(self):
@@ -325,12 +337,15 @@ class Slow(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=AIMessage(self.text))])
 
     async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
-        for word in self.text.split():
-            await asyncio.sleep(self.pause)
+        await happened(*self.before)
+        for place, word in enumerate(self.text.split()):
             chunk = ChatGenerationChunk(message=AIMessageChunk(word + " "))
             if run_manager:
                 await run_manager.on_llm_new_token(word, chunk=chunk)
             yield chunk
+            if not place:
+                DONE.add(f"{self.text} began")
+                await happened(*self.after)
 
 
 class State(MessagesState):
@@ -342,37 +357,42 @@ class Item(TypedDict):
     number: int
 
 
-def halt():
+async def halt():
     leave("halt")
     while not os.path.exists(TRACE + ".go"):
-        time.sleep(0.01)
+        await asyncio.sleep(0.01)
 """
 
 CROWDS = {
     "agents side by side": (
         """
-        def agent(text, pause):
-            inner = StateGraph(MessagesState)
-
+        def agent(text, halts=False, **waits):
             async def model(state):
-                return {"messages": [await Slow(text=text, pause=pause).ainvoke(state["messages"])]}
+                said = await Slow(text=text, **waits).ainvoke(state["messages"])
+                if halts:
+                    await halt()
+                DONE.add(text)
+                return {"messages": [said]}
 
+            inner = StateGraph(MessagesState)
             inner.add_node("model", model)
             inner.add_edge(START, "model")
             return inner.compile()
 
         graph = StateGraph(State)
-        graph.add_node("a", agent("a says some words", 0.01))
-        graph.add_node("b", agent("b says some more words", 0.05))
+        graph.add_node("a", agent("a says this", before=["b says that began"]))
+        graph.add_node("b", agent("b says that", halts=True, after=["a says this"]))
         graph.add_edge(START, "a")
         graph.add_edge(START, "b")
         """,
         ["a", "b"],
-        ["a says some words ", "b says some more words ", "done"],
+        ["a says this ", "b says that ", "done"],
     ),
     "a loop with the same words": (
         """
-        def again(state):
+        async def again(state):
+            if state.get("rounds") == 2:
+                await halt()
             said = {"role": "assistant", "content": "step "}
             return {"messages": [said], "rounds": state.get("rounds", 0) + 1}
 
@@ -388,6 +408,8 @@ CROWDS = {
     "a loop whose words are no messages": (
         """
         async def again(state):
+            if state.get("rounds") == 2:
+                await halt()
             said = await Slow(text=f"round {state.get('rounds', 0)}").ainvoke("x")
             return {"plan": [said.text], "rounds": state.get("rounds", 0) + 1}
 
@@ -403,7 +425,11 @@ CROWDS = {
     "tasks at once that stream and give pairs": (
         """
         async def work(item):
-            said = await Slow(text=f"worker {item['number']}", pause=0.01 * item["number"]).ainvoke("x")
+            said = await Slow(text=f"worker {item['number']}").ainvoke("x")
+            if item["number"] == 3:
+                await happened("worker 1", "worker 2")
+                await halt()
+            DONE.add(f"worker {item['number']}")
             return {"messages": [("ai", said.text)]}
 
         graph = StateGraph(State)
@@ -422,9 +448,12 @@ CROWDS = {
         async def think(state):
             return {"plan": [(await Slow(text="inner words").ainvoke("x")).text]}
 
+        async def rest(state):
+            await halt()
+
         inner = StateGraph(Inner)
         inner.add_node("think", think)
-        inner.add_node("rest", lambda state: {})
+        inner.add_node("rest", rest)
         inner.add_edge(START, "think")
         inner.add_edge("think", "rest")
         graph = StateGraph(State)
@@ -441,7 +470,6 @@ def crowd(world: World, name: str) -> list[str]:
     source, before, words = CROWDS[name]
     last = """
 def last(state):
-    halt()
     return {"messages": [AIMessage("done")]}
 
 graph.add_node("last", last)
@@ -449,7 +477,7 @@ graph.add_node("last", last)
     edges = "".join(f'graph.add_edge("{node}", "last")\n' for node in before)
     if len(before) > 1:
         edges = f'graph.add_edge({before!r}, "last")\n'
-    imports = "import operator\nimport time\nfrom typing import Annotated\n"
+    imports = "import operator\nfrom typing import Annotated\n"
     graph(world, imports + CROWD + dedent(source) + last + edges + "graph = graph.compile()\n")
     return words
 
