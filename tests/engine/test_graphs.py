@@ -363,7 +363,7 @@ async def halt():
         await asyncio.sleep(0.01)
 """
 
-CROWDS = {
+CROWDS: dict[str, tuple[str, list[str] | None, list[str]]] = {
     "agents side by side": (
         """
         def agent(text, halts=False, **waits):
@@ -463,11 +463,64 @@ CROWDS = {
         ["inner"],
         ["inner words ", "done"],
     ),
+    "a subgraph whose words the node around it repeats": (
+        """
+        async def think(state):
+            return {"messages": [await Slow(text="inner words").ainvoke("x")]}
+
+        async def rest(state):
+            await halt()
+
+        inner = StateGraph(MessagesState)
+        inner.add_node("think", think)
+        inner.add_node("rest", rest)
+        inner.add_edge(START, "think")
+        inner.add_edge("think", "rest")
+        inner = inner.compile()
+
+        async def around(state):
+            said = await inner.ainvoke({"messages": [("user", "x")]})
+            return {"messages": [AIMessage(said["messages"][-1].text)]}
+
+        graph = StateGraph(State)
+        graph.add_node("around", around)
+        graph.add_edge(START, "around")
+        """,
+        ["around"],
+        ["inner words ", "done"],
+    ),
+    "functions that are called by a function": (
+        """
+        from langgraph.func import entrypoint, task
+
+        @task
+        async def think(number):
+            return await Slow(text=f"thought {number}").ainvoke("x")
+
+        @task
+        async def rest(number):
+            said = await Slow(text=f"rested {number}").ainvoke("x")
+            await halt()
+            return said
+
+        @entrypoint()
+        async def graph(given):
+            await think(1)
+            said = [await rest(2), await rest(3)]
+            return {"messages": [*(item.text for item in said), AIMessage("done")]}
+        """,
+        None,
+        ["thought 1 ", "rested 2 ", "rested 3 ", "done"],
+    ),
 }
 
 
 def crowd(world: World, name: str) -> list[str]:
     source, before, words = CROWDS[name]
+    imports = "import operator\nfrom typing import Annotated\n"
+    if before is None:
+        graph(world, imports + CROWD + dedent(source))
+        return words
     last = """
 def last(state):
     return {"messages": [AIMessage("done")]}
@@ -477,7 +530,6 @@ graph.add_node("last", last)
     edges = "".join(f'graph.add_edge("{node}", "last")\n' for node in before)
     if len(before) > 1:
         edges = f'graph.add_edge({before!r}, "last")\n'
-    imports = "import operator\nfrom typing import Annotated\n"
     graph(world, imports + CROWD + dedent(source) + last + edges + "graph = graph.compile()\n")
     return words
 

@@ -57,6 +57,14 @@ async def test_what_the_operator_says_about_a_call_is_bounded(world: World) -> N
     assert len(drop.note) < 2100
 
 
+async def test_too_many_calls_are_refused_before_each_is_prepared_for_review(world: World) -> None:
+    put(world, "per_call")
+    said = await world.say(wants(*(("send_mail", {"to": str(number)}) for number in range(400))))
+    assert said.failure.code == "questions"
+    assert "400 decisions at once" in said.failure.message, "LangChain needs milliseconds for each"
+    assert world.traces() == []
+
+
 @MODES
 async def test_different_answers_reach_the_calls_that_they_are_about(world: World, mode: str) -> None:
     put(world, mode)

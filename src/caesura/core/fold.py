@@ -82,6 +82,7 @@ class Transcript:
     lapsed: set[str] = field(default_factory=set)
     #: The ids of interrupts asked before the turn was retried.
     ids_before_retry: set[str] = field(default_factory=set)
+    retries: int = 0
     outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
     segment: int = 0
     #: Whether the segment still waits for its `SegmentEnded`.
@@ -225,6 +226,7 @@ class Transcript:
         self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
         if event.cause == "retry":
             self.steps, self.ids_before_retry = 0, set(self.interrupt_ids)
+            self.retries += 1
 
     def _finish(self, call: int, event: ev.ModelFinished, at: int | None) -> None:
         draft = self.drafts.pop(call)

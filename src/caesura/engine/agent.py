@@ -32,6 +32,8 @@ class Compiled:
     windows: tuple[Window, ...] = ()
     #: The operator's own LangGraph graph, which is observed from outside.
     graph: Any = None
+    #: The tools whose calls middleware of the graph reviews one by one, by the name of its node.
+    reviewed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The threads for marked functions that a graph uses as tools.
     threads: OwnThreads | None = None
     #: Whether a sub-agent of it, or one of theirs, is such a graph.

@@ -125,7 +125,8 @@ class Builder:
         return self._foreign(agent) if agent.graph is not None else self._own(agent, now)
 
     def _foreign(self, agent: Agent) -> Compiled:
-        from caesura.engine.graphs.saver import Saver  # with LangGraph, which few need
+        from caesura.engine.graphs import reviews  # with LangGraph, which few need
+        from caesura.engine.graphs.saver import Saver
 
         assert agent.graph is not None  # noqa: S101 - for the type checker
         saver = Saver.of(self._database, agent.graph)
@@ -137,7 +138,15 @@ class Builder:
             with suppress(ModelUnavailable):  # it only makes titles
                 models = tuple(item.model for item in self._ready(agent))
         threads = self._registry.threads
-        return Compiled(agent.name, agent.version, agent.spec, models, graph=graph, threads=threads)
+        return Compiled(
+            agent.name,
+            agent.version,
+            agent.spec,
+            models,
+            graph=graph,
+            reviewed=reviews.single_tools(agent.graph),
+            threads=threads,
+        )
 
     def _own(self, agent: Agent, now: Agent | None) -> Compiled:
         delegates = (self._delegate(link, now) for link in agent.sub_agents)

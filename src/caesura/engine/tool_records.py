@@ -51,7 +51,7 @@ class Record:
         def begun(connection: Connection) -> None:
             if granted and not grants.stands(connection, self._run.turn.num, wish.name):
                 raise Revoked
-            journal.begin(connection, self._run.turn.num, wish.id, wish.name, wish.args)
+            journal.begin(connection, self._run.turn.num, wish.id, wish.name, wish.args, wish.place)
 
         events = [] if self._goes_on() else [self._started()]
         if granted or not (tool.repeatable or tool.asks):
@@ -93,7 +93,7 @@ class Record:
         wish, turn = self._wish, self._run.turn.num
 
         def noted(connection: Connection) -> None:
-            journal.begin(connection, turn, wish.id, wish.name, wish.args)
+            journal.begin(connection, turn, wish.id, wish.name, wish.args, wish.place)
             journal.finish(connection, turn, wish.id, {"text": text, "status": status})
 
         self._run.note(self._finished(text, status), also=noted)

@@ -19,6 +19,7 @@ class Wish:
         self.id = str(wanted["id"])
         self.name: str = wanted["name"]
         self.args: dict[str, Any] = wanted["args"]
+        self.place: str | None = wanted.get("place")
         self.found: Tool | None = self.agent.tool(self.name)
 
     @property

@@ -98,6 +98,13 @@ def namespaces(connection: Connection, turn: int) -> list[str]:
     return list(connection.execute(found).scalars())
 
 
+def writers(connection: Connection, turn: int, channel: str) -> set[str]:
+    """The ids of the tasks that have written to this channel."""
+    columns = checkpoint_writes.c
+    found = select(columns.task_id).where(columns.turn == turn, columns.channel == channel)
+    return set(connection.execute(found).scalars())
+
+
 def remove(connection: Connection, turn: int) -> None:
     connection.execute(delete(checkpoint_writes).where(checkpoint_writes.c.turn == turn))
     connection.execute(delete(checkpoints).where(checkpoints.c.turn == turn))

@@ -237,6 +237,7 @@ tool_calls = Table(
     Column("output", LargeBinary),
     Column("begun_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
+    Column("place", String(64)),
     CheckConstraint("status IN ('begun', 'ended')", name="tool_calls_status"),
 )
 

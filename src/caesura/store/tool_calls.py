@@ -14,16 +14,26 @@ from caesura.store.statements import Prepared
 
 
 class ToolCall(NamedTuple):
+    """`place` says where an operator's own graph makes the call."""
+
     id: str
     name: str
     args: dict[str, Any]
     status: Literal["begun", "asked", "ended"]
     output: dict[str, Any] | None
+    place: str | None = None
 
 
-def begin(connection: Connection, turn: int, call_id: str, name: str, args: dict[str, Any]) -> None:
+def begin(
+    connection: Connection,
+    turn: int,
+    call_id: str,
+    name: str,
+    args: dict[str, Any],
+    place: str | None = None,
+) -> None:
     """Record that the call is about to be made, perhaps again because a person approved that."""
-    values = {"name": name, "args": json_data.dumps(args), "status": "begun"}
+    values = {"name": name, "args": json_data.dumps(args), "status": "begun", "place": place}
     if _BEGIN_AGAIN.count(connection, at_turn=turn, at_id=call_id, **values) == 0:
         _BEGIN.count(connection, turn=turn, id=call_id, **values)
 
@@ -46,6 +56,7 @@ def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
             json_data.loads(row.args),
             "asked" if row.status == "begun" and row.ended_at is not None else row.status,
             None if row.output is None else json_data.loads(row.output),
+            row.place,
         )
         for row in rows
     }

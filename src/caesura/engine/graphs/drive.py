@@ -81,15 +81,15 @@ async def _observed(scope: Scope, message: str) -> dict[str, Interrupt]:
 async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Interrupt]:
     run, config = scope.run, _config(scope)
     steps = config["recursion_limit"]
-    config["callbacks"] = [*run.callbacks, calls.started]
+    config["callbacks"] = [*run.callbacks, calls.runs]
     state = None if run.cause == "start" else await _state(scope, config)
     if run.cause != "start":
-        _void_unknown(scope, state)
-    questions, begun = Questions(scope), _step(state)
+        await _void_unknown(scope, state)
+    questions, begun = Questions(scope, calls.ids), _step(state)
     into = await _input(scope, message, state, questions)
     try:
         while into is not _NOTHING:
-            found = await _stream(scope, into, config)
+            found = await _stream(scope, into, config, calls)
             asked = await questions.asked(item for item in found if not own_calls.is_own(item))
             if asked or calls.asked or not found:
                 return asked
@@ -99,7 +99,6 @@ async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Int
                 raise _too_long(scope, steps)
             config["recursion_limit"] = steps - spent
             into = Command(resume=await questions.resumed(found))
-            calls.restart()
     except GraphDrained as error:
         raise Released from error
     except GraphRecursionError as error:
@@ -187,18 +186,20 @@ def _opening(scope: Scope, message: str) -> list[BaseMessage]:
     return given(replace(item, kept=()) if item.kept else item for item in said)
 
 
-def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
+async def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
     """Void the text that the graph will produce again: text that it had not saved when its process died, and
     text from a graph's node that then asked a question, because it restarts from its beginning."""
-    again = void(scope, state) if scope.run.cause == "adopt" else drafts(scope)
+    again = drafts(scope)
+    if scope.run.cause == "adopt":
+        again = void(scope, state, await scope.agent.graph.checkpointer.returned())
     for call in again:
         scope.run.say(ev.TextVoided(call))
 
 
-async def _stream(scope: Scope, into: Any, config: Any) -> list[GraphInterrupt]:
+async def _stream(scope: Scope, into: Any, config: Any, calls: OwnCalls) -> list[GraphInterrupt]:
     """Run the graph, and return what it asks."""
     run, control, graph = scope.run, RunControl(), scope.agent.graph
-    watcher = Watcher(scope, partial(_saved, scope))
+    watcher = Watcher(scope, calls, partial(_saved, scope))
     asked: dict[str, GraphInterrupt] = {}
     stream: AsyncGenerator[Any, None] = graph.astream(
         into,

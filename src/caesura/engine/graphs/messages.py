@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 
 from caesura.core import json_data
 from caesura.core.messages import Message
@@ -66,6 +66,15 @@ def found_in(update: Any, depth: int = json_data.DEEPEST) -> Iterator[BaseMessag
     elif depth and isinstance(update, dict | list | tuple):
         for value in update.values() if isinstance(update, dict) else update:
             yield from found_in(value, depth - 1)
+
+
+def after_replies(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage, str]]:
+    """Each message with the id of the last reply up to it."""
+    reply = ""
+    for message in messages:
+        if isinstance(message, AIMessage):
+            reply = message.id or ""
+        yield message, reply
 
 
 def refs(values: Any) -> set[str]:

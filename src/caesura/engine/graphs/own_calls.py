@@ -9,20 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import hashlib
-from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
-from uuid import UUID
+from typing import Any
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import ToolMessage
-from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
-from langgraph.runtime import get_runtime
 from langgraph.types import Interrupt as GraphInterruption
 from pydantic_core import to_jsonable_python
 
@@ -31,66 +26,22 @@ from caesura.agents.tools.own.declared import Declared
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.tool import Action, Tool
 from caesura.core import json_data
-from caesura.core.interrupts import Approval, Interrupt
+from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
 from caesura.engine import interrupts, tool_calls
 from caesura.engine.failures import QuestionLimit
+from caesura.engine.graphs.call_ids import CallIds
+from caesura.engine.graphs.runs import Begun, NodeRun, Runs
 from caesura.engine.run import AnswersNeeded, Scope
 from caesura.store.tool_calls import ToolCall
 
-#: The longest id of a call that a row takes.
-_LONGEST_ID = 200
+#: The seconds that a call waits at most until the message with it is told.
+_LONGEST_WAIT = 5.0
 
 #: How the ids of interruptions for these calls begin. LangGraph's own ids are hexadecimal.
 _OWN = "caesura:"
 
 Outcome = Message | Exception
-
-
-class Begun(NamedTuple):
-    """A tool call that LangChain makes. `id` is None if it was not given a model's call, but arguments."""
-
-    id: str | None
-    args: dict[str, Any] | None
-
-
-class Started(BaseCallbackHandler):
-    """Hears from LangChain which tool calls run."""
-
-    run_inline = True
-
-    def __init__(self) -> None:
-        self.calls: dict[UUID, Begun] = {}
-
-    @property
-    def ignore_llm(self) -> bool:
-        return True
-
-    @property
-    def ignore_chat_model(self) -> bool:
-        return True
-
-    @property
-    def ignore_chain(self) -> bool:
-        return True
-
-    def on_tool_start(
-        self,
-        serialized: dict[str, Any],
-        input_str: str,
-        *,
-        run_id: UUID,
-        inputs: dict[str, Any] | None = None,
-        tool_call_id: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.calls[run_id] = Begun(tool_call_id, inputs)
-
-    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        self.calls.pop(run_id, None)
-
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        self.calls.pop(run_id, None)
 
 
 class OwnCalls:
@@ -100,21 +51,28 @@ class OwnCalls:
         self._scope, self._run, self._group = scope, scope.run, group
         self._loop = asyncio.get_running_loop()
         self._tasks: dict[str, asyncio.Task[Outcome]] = {}
-        #: The tool and the arguments of each task, by the id of its call.
-        self._made: dict[str, tuple[str, Any]] = {}
-        #: How often each call without an id was made in each attempt of a graph's node.
-        self._numbers: Counter[tuple[str, int]] = Counter()
         self._threads = scope.agent.threads or OwnThreads()
         #: The tools that were called, by the ids of the objects that are marked.
         self._declared: dict[tuple[int, int], Declared] = {}
-        self.started = Started()
+        self.ids, self.runs = CallIds(scope), Runs(scope.run.transcript.retries, self._check)
+        #: The tasks of the graph that are known to have begun, and what waits for others.
+        self._entered: set[str] = set()
+        self._waiting: dict[str, asyncio.Event] = {}
+        #: Whether tasks of the graph begin that the watcher does not see.
+        self._is_deaf = False
         self.asked: dict[str, Interrupt] = {}
 
     def begun(self) -> Begun | None:
-        run_id = getattr(ensure_config().get("callbacks"), "parent_run_id", None)
-        return self.started.calls.get(run_id) if run_id is not None else None
+        return self.runs.begun()
+
+    def enter(self, task: str) -> None:
+        """The watcher has seen that this task begins, and everything that came before it."""
+        self._entered.add(task)
+        if (waiting := self._waiting.pop(task, None)) is not None:
+            waiting.set()
 
     async def make(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Any:
+        await self._caught_up(begun)
         return self._told(await self._task(begun, target, given), begun, target)
 
     def make_in_thread(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Any:
@@ -128,57 +86,56 @@ class OwnCalls:
         raise RuntimeError("a tool is called on the event loop, which it would block: await its ainvoke")
 
     def _begin(self, begun: Begun, target: Any, given: Mapping[str, Any], done: Future[Outcome]) -> None:
-        def ended(task: asyncio.Task[Outcome]) -> None:
-            if not task.cancelled():
-                done.set_result(task.result())
-            else:
+        async def make() -> None:
+            try:
+                await self._caught_up(begun)
+                done.set_result(await self._task(begun, target, given))
+            except asyncio.CancelledError:
                 done.cancel()
+                raise
+            except Exception as error:  # noqa: BLE001 - raised in the thread that waits
+                done.set_exception(error)
 
+        self._group.create_task(make())
+
+    def _check(self, node: str, state: Any) -> None:
+        """`QuestionLimit` if middleware would ask for too many decisions. LangChain needs milliseconds for
+        each, in which nothing else runs."""
+        reviewed = self._scope.agent.reviewed.get(node)
+        said = state.get("messages") if isinstance(state, Mapping) else None
+        if reviewed and isinstance(said, list) and said:
+            names = [call["name"] for call in getattr(said[-1], "tool_calls", ())]
+            interrupts.check_count(self._run, sum(name in reviewed for name in names))
+
+    async def _caught_up(self, begun: Begun) -> None:
+        """Wait until the message with this call is told. A subgraph does not wait for that by itself."""
+        path = self.runs.node(begun).path
+        if begun.id is None or not path or path[-1] in self._entered or self._is_deaf:
+            return
+        waiting = self._waiting.setdefault(path[-1], asyncio.Event())
         try:
-            self._task(begun, target, given).add_done_callback(ended)
-        except Exception as error:  # noqa: BLE001 - raised in the thread that waits
-            done.set_exception(error)
+            async with asyncio.timeout(_LONGEST_WAIT):
+                await waiting.wait()
+        except TimeoutError:
+            self._is_deaf = True
 
     def _task(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> asyncio.Task[Outcome]:
         """The task of this call. A call that was made in this segment is not made again, for example because
         LangGraph retries its node."""
         tool = self._tool(begun, target, given)
         args = begun.args if begun.args is not None else to_jsonable_python(dict(given), fallback=str)
-        call_id = self._call_id(begun, tool, args)
+        node = self.runs.node(begun)
+        call_id = self.ids.make(begun.id or "", tool.name, args, tool.defaults, node)
+        call_id = call_id or self._named(begun, tool, args, node)
         task = self._tasks.get(call_id)
         if task is not None and task.cancelled():
-            self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None)
+            self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None, node.place)
             task = None
         if task is None:
             self._run.journalled.add(call_id)
-            self._made[call_id] = tool.name, json_data.clean(args)
-            wanted = {"id": call_id, "name": tool.name, "args": args}
+            wanted = {"id": call_id, "name": tool.name, "args": args, "place": node.place}
             task = self._tasks[call_id] = self._group.create_task(self._outcome(tool, wanted))
         return task
-
-    def _call_id(self, begun: Begun, tool: Tool, args: dict[str, Any]) -> str:
-        """The id that the model has given to the call, unless it is the id of another call already: whatever
-        is known of that one, a decision above all, is not about this one."""
-        given = self._scope.call_id(begun.id) if begun.id else ""
-        if not 0 < len(given) <= _LONGEST_ID:
-            return self._named(begun, tool, args)
-        known, wanted = self._known(given), json_data.clean(args)
-        same = not known or any(name == tool.name and _fits(wanted, of, tool) for name, of in known)
-        return given if same else self._named(begun, tool, args)
-
-    def _known(self, call_id: str) -> list[tuple[str, Any]]:
-        """The tools and arguments that are known of the call with this id: what the journal has, what a
-        person was shown, and what they have made of it."""
-        found = [self._made[call_id]] if call_id in self._made else []
-        if (noted := self._run.journal.get(call_id)) is not None:
-            found.append((noted.name, noted.args))
-        for item in self._run.interrupts:
-            asked = item.interrupt
-            if isinstance(asked, Approval) and asked.tool_call_id == call_id:
-                found.append((asked.name, asked.args))
-                if item.answer is not None and item.answer.args is not None:
-                    found.append((asked.name, item.answer.args))
-        return found
 
     def _tool(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Tool:
         key = id(getattr(target, "__func__", target)), id(getattr(target, "__self__", None))
@@ -195,21 +152,13 @@ class OwnCalls:
         )
         return replace(tool, action=with_injected)
 
-    def _named(self, begun: Begun, tool: Tool, args: Mapping[str, Any]) -> str:
-        """An id for a call that has none, or one that is too long. It is the same when the graph's node runs
-        again and makes the same call."""
-        where = ensure_config().get("configurable", {}).get("checkpoint_ns", "")
-        told = json_data.dumps([self._scope.parent, begun.id or where, tool.name, args])
+    def _named(self, begun: Begun, tool: Tool, args: Mapping[str, Any], node: NodeRun) -> str:
+        """An id for a call that has none, or one that cannot be used. It is the same when the graph's node
+        runs again and makes the same call."""
+        told = json_data.dumps([self._scope.parent, begun.id, node.where, tool.name, args])
         name = hashlib.sha256(told).hexdigest()[:32]
-        if begun.id is not None:
-            return f"call-{name}"
-        attempt = name, _attempt()
-        self._numbers[attempt] += 1
-        return f"call-{name}-{self._numbers[attempt]}"
-
-    def restart(self) -> None:
-        """The graph goes on: nodes that are not done run again from their beginning, with the same calls."""
-        self._numbers.clear()
+        node.numbers[name] += 1
+        return f"call-{name}-{node.numbers[name]}"
 
     async def _outcome(self, tool: Tool, wanted: dict[str, Any]) -> Outcome:
         run, owner = self._run, self._scope.agent
@@ -223,7 +172,7 @@ class OwnCalls:
         except Exception as error:  # noqa: BLE001 - raised in the graph's node
             return error
         call_id, output = wanted["id"], {"text": message.content, "status": message.status}
-        run.journal[call_id] = ToolCall(call_id, tool.name, wanted["args"], "ended", output)
+        run.journal[call_id] = ToolCall(call_id, tool.name, wanted["args"], "ended", output, wanted["place"])
         return message
 
     def _within_limit(self, needed: AnswersNeeded) -> Outcome:
@@ -249,19 +198,6 @@ class OwnCalls:
             status = "success" if fine else "error"
             told = ToolMessage(told, tool_call_id=begun.id, name=outcome.name, status=status)
         return (told, None) if getattr(target, "response_format", "") == "content_and_artifact" else told
-
-
-def _attempt() -> int:
-    """How often LangGraph has run this graph's node: after a failure it may run it again."""
-    found = getattr(get_runtime(), "execution_info", None)
-    return found.node_attempt if found is not None else 1
-
-
-def _fits(wanted: Mapping[str, Any], known: Mapping[str, Any], tool: Tool) -> bool:
-    """Whether these are the same arguments, except for defaults that were filled in."""
-    return all(name in known and known[name] == value for name, value in wanted.items()) and all(
-        name in wanted or name in tool.defaults for name in known
-    )
 
 
 def is_own(item: GraphInterruption) -> bool:

@@ -17,6 +17,7 @@ from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, GraphRequest, Interrupt
 from caesura.engine import interrupts, texts
 from caesura.engine.graphs import reviews
+from caesura.engine.graphs.call_ids import CallIds
 from caesura.engine.graphs.reviews import Review
 from caesura.engine.run import Run, Scope
 from caesura.store import grants
@@ -29,8 +30,8 @@ class Questions:
     """What a graph asks, and what was answered in this turn. A tool that the person always allows is approved
     without asking."""
 
-    def __init__(self, scope: Scope) -> None:
-        self._scope, self._run = scope, scope.run
+    def __init__(self, scope: Scope, call_ids: CallIds) -> None:
+        self._scope, self._run, self._call_ids = scope, scope.run, call_ids
         asked = self._run.interrupts
         self._answers = {item.graph_id: item.answer for item in asked if item.answer is not None}
         #: What the graph was resumed with in this segment. If it asks the same again, so do we.
@@ -48,7 +49,11 @@ class Questions:
             interrupts.check_count(self._run, len(asked) + len(found.keys() - given.keys()))
             for graph_id, review in found.items():
                 named = review.tool_call_id
-                call_id = self._scope.call_id(named) if named else _matching(calls, review)
+                call_id = (
+                    self._call_ids.open(named, review.name, review.args)
+                    if named
+                    else _matching(calls, review)
+                )
                 if graph_id not in given:
                     asked[graph_id] = await self._approval(review, call_id)
         return asked

@@ -29,6 +29,19 @@ class Review:
     args_schema: dict[str, Any] | None = None
 
 
+def single_tools(graph: Any) -> dict[str, frozenset[str]]:
+    """The tools whose calls the middleware reviews one by one, by the name of the middleware's node: in the
+    graph and in its subgraphs."""
+    found: dict[str, frozenset[str]] = {}
+    for _, part in (("", graph), *graph.get_subgraphs(recurse=True)):
+        for name, node in part.nodes.items():
+            middleware = getattr(getattr(node.bound, "afunc", None), "__self__", None)
+            tools = getattr(middleware, "interrupt_on", None)
+            if getattr(middleware, "interrupt_mode", None) == "per_call" and isinstance(tools, Mapping):
+                found[name] = found.get(name, frozenset()) | tools.keys()
+    return found
+
+
 def of(item: GraphInterrupt) -> dict[str, Review]:
     """The reviews that an interrupt asks for, by the graph ids of their approvals. Empty for an interrupt
     that is not the middleware's."""

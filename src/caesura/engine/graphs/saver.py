@@ -26,6 +26,9 @@ from sqlalchemy import Connection
 from caesura.store import checkpoints, fence
 from caesura.store.database import Database
 
+#: The channel to which LangGraph writes what a function with `task` returns.
+_RETURN = "__return__"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -138,6 +141,11 @@ class Saver(BaseCheckpointSaver[str]):
         ]
         at = config["configurable"]["checkpoint_id"]
         await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
+
+    async def returned(self) -> set[str]:
+        """The ids of the tasks of functions (`task`) that have ended. They do not run again, although the
+        function that has called them does."""
+        return await self._database.read(checkpoints.writers, Place.current().turn, _RETURN)
 
     async def adelete_thread(self, thread_id: str) -> None:
         place = Place.current()

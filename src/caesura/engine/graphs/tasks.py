@@ -7,6 +7,7 @@ it runs again after a crash.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from langgraph.types import StateSnapshot
 
@@ -38,15 +39,20 @@ def tasks_of(ref: str) -> list[str]:
     return path.split("|") if path else []
 
 
-def runs_again(path: Sequence[str], state: StateSnapshot) -> bool:
+def runs_again(path: Sequence[str], state: StateSnapshot, returned: AbstractSet[str]) -> bool:
     """Whether the last of these tasks, each in the one before, runs again when the graph goes on from this
-    state. If it is not known which task it was, it may. A subgraph goes on from its own state."""
+    state. If it is not known which task it was, it may. A subgraph goes on from its own state. Tasks of
+    functions that have `returned` do not run again, nor what ran in them."""
     if not path or path[0] == _ANOTHER:
         return True
+    if path[0] in returned:
+        return False
     task = next((task for task in state.tasks if task.id == path[0]), None)
     if task is None or task.result is not None:
         return False
     inner = task.state
-    if len(path) == 1 or not isinstance(inner, StateSnapshot) or inner.created_at is None:
+    if len(path) == 1:
         return True
-    return runs_again(path[1:], inner)
+    if not isinstance(inner, StateSnapshot) or inner.created_at is None:
+        return returned.isdisjoint(path)
+    return runs_again(path[1:], inner, returned)

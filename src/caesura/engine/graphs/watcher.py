@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,9 @@ from caesura.core import events as ev
 from caesura.core import json_data, outputs
 from caesura.core.interrupts import Approval
 from caesura.engine.calls import REFUSED
-from caesura.engine.graphs.messages import found_in, in_other_forms, refs, was_given
+from caesura.engine.graphs.call_ids import Reply
+from caesura.engine.graphs.messages import after_replies, found_in, in_other_forms, refs, was_given
+from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.tasks import SAVED, id_of, path_of, ref_of, runs_again, tasks_of
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
@@ -42,8 +45,9 @@ class Watcher:
     then as a whole, and once more from a subgraph. A graph's node may also give messages in another form,
     without ids: these are read from the state, when they have become part of it."""
 
-    def __init__(self, scope: Scope, read_saved: ReadSaved) -> None:
+    def __init__(self, scope: Scope, calls: OwnCalls, read_saved: ReadSaved) -> None:
         self._scope, self._run, self._read_saved = scope, scope.run, read_saved
+        self._calls, self._ids = calls, calls.ids
         #: An update, until it is told which task has given it.
         self._update: tuple[Sequence[str], dict[str, Any]] | None = None
         #: What models have streamed in each task of the graph that did not become part of the state with it:
@@ -54,10 +58,13 @@ class Watcher:
         #: then is to be looked for.
         self._unread, self._spoken = 0, Counter[str]()
         self._unsure = self._run.cause != "start"
-        said = self._run.transcript.calls.values()
-        self._finished = {id_of(ref) for ref, message in said if ref and message.parent == scope.parent}
+        self._finished: set[str] = set()
+        for ref, message in self._run.transcript.calls.values():
+            if ref and message.parent == scope.parent:
+                self._finished.add(id_of(ref))
+                if len(tasks := tasks_of(ref)) > 1:
+                    self._loose[tasks[0]][message.content] += 1
         self._open: dict[str, _Heard] = {}
-        self._results = {m.tool_call_id for m in self._run.transcript.finished if m.role == "tool"}
 
     async def see(self, mode: str, data: Any, ns: Sequence[str] = ()) -> None:
         """`ns` names the subgraph from which this comes, by the tasks around it. LangGraph tells an update,
@@ -70,7 +77,9 @@ class Watcher:
         elif mode == "updates":
             await self._take(SAVED)
             self._update = ns, data
-        elif "result" in data and data["error"] is None and not data["interrupts"]:
+        elif "result" not in data:
+            self._calls.enter(data["id"])
+        elif data["error"] is None and not data["interrupts"]:
             await self._take((*path_of(ns), data["id"]))
             await self._complete(data["id"])
 
@@ -94,8 +103,8 @@ class Watcher:
             await self._read()
         for update in data.values():
             other = [] if ns else in_other_forms(update)
-            for found in () if other else found_in(update):
-                await self._settle(found, path)
+            for found, reply in after_replies(() if other else found_in(update)):
+                await self._settle(found, path, reply)
             if other:
                 await self._complete(path[-1])
                 await self._note(other, path)
@@ -104,8 +113,8 @@ class Watcher:
         """A task has given these messages, not all of them as objects. The state has them when all tasks of
         this step are done. A function with `entrypoint` has no state."""
         if "messages" not in self._scope.agent.graph.channels:
-            for message in found:
-                await self._settle(message, path)
+            for message, reply in after_replies(found):
+                await self._settle(message, path, reply)
             return
         for message in found:
             self._unread += isinstance(message, AIMessage | ToolMessage)
@@ -122,12 +131,12 @@ class Watcher:
             mine = [(id_of(ref), item) for ref, item in calls if item.parent == self._scope.parent]
             self._spoken.update(item.content for ref, item in mine if ref not in here)
             self._unsure = False
-        for message in found:
+        for message, reply in after_replies(found):
             if message.id in self._finished or was_given(message):
                 continue
             if isinstance(message, AIMessage | ToolMessage):
                 self._unread = max(self._unread - 1, 0)
-                await self._settle(message, SAVED)
+                await self._settle(message, SAVED, reply)
 
     def _hear(self, chunk: AIMessageChunk, about: dict[str, Any]) -> None:
         ref = chunk.id or ""
@@ -165,22 +174,23 @@ class Watcher:
         said[text] -= 1
         return True
 
-    async def _settle(self, message: BaseMessage, path: tuple[str, ...]) -> None:
+    async def _settle(self, message: BaseMessage, path: tuple[str, ...], reply: str) -> None:
         if was_given(message):
             return
         if isinstance(message, AIMessage):
             await self._finish(message, path)
         elif isinstance(message, ToolMessage):
-            await self._return(message, self._scope.call_id(message.tool_call_id))
+            await self._return(message, path, reply)
 
-    async def _return(self, message: ToolMessage, call_id: str) -> None:
-        if self._is_journalled(call_id):
+    async def _return(self, message: ToolMessage, path: tuple[str, ...], reply: str) -> None:
+        """`reply` is the id of the message that has the call, if it is known."""
+        if message.id in self._finished:
             return
-        if call_id in self._results:
-            call_id = self._another(call_id)
-            if call_id not in self._run.transcript.running:
-                return
-        self._results.add(call_id)
+        if message.id:
+            self._finished.add(message.id)
+        call_id = self._ids.end(message.tool_call_id, message.name, path, reply)
+        if call_id is None:
+            return
         text = outputs.bounded(str(message.text), self._run.limits.tool_output)
         text = self._run.holding.keep(call_id, text)
         agent, parent = self._scope.agent.name, self._scope.parent
@@ -202,11 +212,6 @@ class Watcher:
             return "refused" if decided[-1] == "reject" else "answered"
         return "error" if message.status == "error" else "ok"
 
-    def _is_journalled(self, call_id: str) -> bool:
-        """Whether the journal tells of this call. A message with calls may come after they are made: a
-        subgraph does not wait for this, and a graph's node may make them before it gives out the message."""
-        return call_id in self._run.journal or call_id in self._run.journalled
-
     async def _finish(self, message: AIMessage, path: tuple[str, ...]) -> None:
         ref = message.id or ""
         if ref and ref in self._finished:
@@ -223,14 +228,14 @@ class Watcher:
             self._run.say(ev.TextDelta(call, text.replace("\0", "")))
         self._open.pop(ref, None)
         self._finished.add(ref)
-        calls = tuple(self._shown(call) for call in tool_calls(message))
+        calls = tuple(self._shown(item, Reply(call, ref, path)) for item in tool_calls(message))
         reason = finish_reason(message)
         await self._run.record(ev.ModelFinished(call, calls, _usage(message), reason))
         if len(path) > 1:
             self._loose[path[0]][text_of(message)] += 1  # it is in the state of a subgraph alone
         agent, parent = self._scope.agent.name, self._scope.parent
         for item in calls:
-            if self._is_journalled(item["id"]):
+            if self._ids.is_journalled(item["id"]):
                 continue  # it was made before its message came
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], agent, parent))
 
@@ -254,18 +259,10 @@ class Watcher:
             self._run.say(ev.ModelStarted(call, agent, model, parent, ref_of(path, ref)))
         return self._open[ref].call
 
-    def _shown(self, call: dict[str, Any]) -> dict[str, Any]:
+    def _shown(self, wanted: dict[str, Any], reply: Reply) -> dict[str, Any]:
         """A tool call as its event shows it."""
-        shown = _bounded(call)
-        return {**shown, "id": self._another(self._scope.call_id(shown["id"]))}
-
-    def _another(self, call_id: str) -> str:
-        """The id under which a call is told. Some models give the first call of each reply the same id."""
-        told, number = call_id, 1
-        while told in self._results:
-            number += 1
-            told = f"{call_id}-{number}"
-        return told
+        shown = _bounded(wanted)
+        return {**shown, "id": self._ids.tell(reply, shown)}
 
 
 def _usage(message: AIMessage) -> dict[str, int] | None:
@@ -284,16 +281,16 @@ def _bounded(call: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def void(scope: Scope, state: StateSnapshot | None) -> list[int]:
+def void(scope: Scope, state: StateSnapshot | None, returned: AbstractSet[str]) -> list[int]:
     """The model calls that the graph makes again after a crash: those of its tasks that run again, unless
-    their message is in the graph's state."""
+    their message is in the graph's state. `returned` has the tasks of functions that have ended."""
     kept = refs(state.values) if state is not None else set()
     lost = [
         call
         for call, (ref, message) in scope.run.transcript.calls.items()
         if message.parent == scope.parent
         and id_of(ref) not in kept
-        and (state is None or runs_again(tasks_of(ref), state))
+        and (state is None or runs_again(tasks_of(ref), state, returned))
     ]
     return [*lost, *drafts(scope)]
 
