@@ -1,12 +1,16 @@
 """A copy of the database, made while a server writes."""
 
+import fcntl
 import os
+import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from caesura.cli import backup
+from caesura.cli.files import publish
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
 
@@ -75,6 +79,51 @@ def test_where_files_have_no_second_name_nothing_is_overwritten_either(
     monkeypatch.setattr(os, "link", refuse)
     assert run("backup", "copy.db").err == "caesura: copy.db exists already: nothing is overwritten\n"
     assert Path("copy.db").read_text() == "mine"
+
+
+def test_backups_into_the_same_file_do_not_disturb_each_other(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("user", "add", "alice", stdin="correct horse\n")
+    def interrupted(part: Path, target: Path) -> None:
+        monkeypatch.setattr(backup, "publish", publish)
+        backup.make(target)  # another backup begins and ends meanwhile
+        publish(part, target)
+
+    monkeypatch.setattr(backup, "publish", interrupted)
+    assert run("backup", "copy.db").err == "caesura: copy.db exists already: nothing is overwritten\n"
+    assert counted(Path("copy.db"), "users") == 1
+    assert [name for name in os.listdir() if "copy.db" in name] == ["copy.db"]
+
+
+def test_a_backup_that_is_ended_or_finds_a_full_disk_leaves_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(part: Path, target: Path) -> None:
+        part.with_name(f"{part.name}-journal").write_text("half")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    run("user", "add", "alice", stdin="correct horse\n")
+    monkeypatch.setattr(backup, "publish", fail)
+    assert run("backup", "copy.db").code == 128 + signal.SIGTERM
+    assert not [name for name in os.listdir() if "copy.db" in name]
+
+
+def test_what_a_killed_backup_has_left_is_removed_by_the_next_and_what_another_uses_is_not(run: Run) -> None:
+    run("user", "add", "alice", stdin="correct horse\n")
+    for name in ("left", "used", "new"):
+        os.mkdir(f".copy.db.{name}.part")
+        Path(f".copy.db.{name}.part/copy.db").write_text("half")
+    for name in ("left", "used"):
+        os.utime(f".copy.db.{name}.part", (0, 0))
+    held = os.open(".copy.db.used.part", os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert run("backup", "copy.db").code == 0
+    finally:
+        os.close(held)
+    found = sorted(name for name in os.listdir() if "copy.db" in name)
+    assert found == [".copy.db.new.part", ".copy.db.used.part", "copy.db"]
 
 
 def test_a_missing_database_is_not_created(run: Run) -> None:

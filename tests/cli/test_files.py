@@ -6,7 +6,7 @@ from typing import BinaryIO
 import pytest
 
 from caesura.cli import workspace
-from caesura.client import Client
+from caesura.client import Client, File
 from tests.api.reading import conversation
 from tests.api.server import Served
 from tests.cli.conftest import Run
@@ -66,3 +66,9 @@ def test_a_name_that_moves_the_cursor_is_shown_escaped(run: Run, place: str, ser
     folder.mkdir(parents=True)
     (folder / "a\x1b[2Jb").touch()
     assert run("files", "list", place).out.endswith("a\\x1b[2Jb\n")
+
+
+@pytest.mark.parametrize("time", [10**15, -(10**15), 10**30])
+def test_a_file_with_any_time_is_listed(time: int) -> None:
+    shown = workspace.line(File("a.txt", "a.txt", "file", 4, time))
+    assert shown == f"{4:>12}  {'-':>16}  a.txt"

@@ -172,6 +172,15 @@ async def test_an_address_where_nobody_listens_is_unreadable(theirs: KeyServer) 
         await key_set("http://127.0.0.1:1/keys.json").read()
 
 
+async def test_a_key_in_the_query_of_the_address_is_not_told(theirs: KeyServer) -> None:
+    theirs.status = 500
+    for address in (f"{theirs.url}?key=hidden", "http://127.0.0.1:1/keys.json?key=hidden"):
+        with pytest.raises(Unreadable) as told:
+            await key_set(address).read()
+        assert "hidden" not in str(told.value)
+        assert address.partition("?")[0] in str(told.value)
+
+
 async def test_a_server_that_says_nothing_is_left(theirs: KeyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jwks, "_SECONDS", 0.2)
     theirs.pause.clear()

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import os
+import shutil
+import signal
 import sqlite3
-from contextlib import closing, suppress
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -28,17 +36,45 @@ def make(target: Path, **flags: str | None) -> None:
         raise StartupError("this database is PostgreSQL: back it up with its own program, pg_dump")
     database.require(settings)
     seen = database.look(settings)
-    part = target.with_name(f".{target.name}.part")
     if os.path.lexists(target):
         raise Conflict(f"{target} exists already: nothing is overwritten")
-    part.unlink(missing_ok=True)  # what an earlier attempt left
-    try:
+    with _workplace(target) as folder:
+        part = folder / target.name
         _copy(source, part)
         _publish(part, target)
-    finally:
-        part.unlink(missing_ok=True)
     print(f"{target}: {target.stat().st_size:,} bytes, schema {seen.schema}")
     print(f"Workspaces are plain files, and not in it: copy {settings.data_dir / 'workspaces'} too.")
+
+
+@contextmanager
+def _workplace(target: Path) -> Iterator[Path]:
+    """A new folder beside the target, for the unfinished copy and its journal. It is removed in the end, also
+    with SIGTERM. It is locked until then, so that a later backup knows what a killed one has left."""
+    begin, end = f".{target.name}.", ".part"
+    for left in target.parent.glob(f"{glob.escape(begin)}*{end}"):
+        _clear(left)
+    folder = Path(tempfile.mkdtemp(end, begin, target.parent))
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    held = os.open(folder, os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+        signal.signal(signal.SIGTERM, before)
+
+
+def _clear(left: Path) -> None:
+    """Remove what a killed backup has left. One that has just begun may not have its lock yet."""
+    with suppress(OSError):
+        held = os.open(left, os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.time() - os.fstat(held).st_mtime > _SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
+        finally:
+            os.close(held)
 
 
 def _copy(source: Path, part: Path) -> None:

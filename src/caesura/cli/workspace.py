@@ -76,7 +76,10 @@ def remove(url: str, user: str | None, conversation: str, path: str) -> None:
 
 def line(file: File) -> str:
     """The bytes, when it was changed, and the name. A folder ends in a slash."""
-    at = datetime.fromtimestamp(file.modified_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    try:
+        at = datetime.fromtimestamp(file.modified_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):  # an agent can give a file any time
+        at = f"{'-':>16}"
     size = "-" if file.size is None else str(file.size)
     mark = {"file": "", "folder": "/", "link": "  (a link)", "other": "  (not a file)"}[file.kind]
     return clean(f"{size:>12}  {at}  {file.name}{mark}")

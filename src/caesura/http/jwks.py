@@ -168,6 +168,8 @@ def _file(path: Path, aside: Aside) -> Source:
 
 
 def _remote(url: str, aside: Aside) -> Source:
+    shown = url.partition("?")[0]  # a query may have a key in it
+
     def client() -> Any:
         import httpx
 
@@ -185,13 +187,13 @@ def _remote(url: str, aside: Aside) -> Source:
                 asked = opened.stream("GET", url, headers={"Accept-Encoding": "identity"})
                 async with asked as response:
                     if response.status_code != 200:
-                        raise Unreadable(f"{url} answers {response.status_code}")
+                        raise Unreadable(f"{shown} answers {response.status_code}")
                     data = b""
                     async for part in response.aiter_raw(_BYTES):
                         data = _small(data + part)
                     return data
         except (httpx.HTTPError, httpx.InvalidURL, certificates.Untrusted, OSError, TimeoutError) as error:
-            raise Unreadable(f"{url}: {type(error).__name__} {error}".strip()) from error
+            raise Unreadable(f"{shown}: {type(error).__name__} {error}".strip()) from error
 
     return fetch
 
