@@ -116,7 +116,7 @@ def test_a_thread_changes_a_call_answers_in_its_place_or_says_why_not(
     [
         ({"action": "continue", "args": "eve"}, "args must be an object"),
         ({"action": "continue", "respond": ["x"]}, "respond must be a text"),
-        ({"action": "continue", "respond": " "}, "message is required to respond in place of a tool call"),
+        ({"action": "continue", "respond": " "}, "respond must not be empty"),
         ({"action": "continue", "message": "x"}, "message goes only with a refusal"),
         ({"action": "cancel", "args": {}}, "args and respond do not go with a refusal"),
         (

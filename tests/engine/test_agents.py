@@ -116,6 +116,7 @@ async def test_a_turn_whose_agent_was_removed_before_it_began_fails_and_can_be_t
     world.engine.supervisor.nudge()
     failure = (await world.segment(turn)).failure
     assert (failure.code, failure.retryable) == ("agent_changed", True)
+    assert failure.message.startswith("there is no agent tester now: ")
     file.write_text(text)
     world.desk.script(Say("well"))
     assert (await world.retry(turn)).text == "well"

@@ -63,6 +63,8 @@ def about_call(agreed: bool, args: Any = None, respond: Any = None, message: Any
     if not agreed:
         return Answer("reject", message=message or "")
     if respond is not None:
+        if _is_blank(respond):
+            raise BadAnswer("respond must not be empty")
         return Answer("respond", message=respond)
     return Answer("approve") if args is None else Answer("edit", args=args)
 

@@ -8,7 +8,7 @@ from caesura.core.fold import Transcript
 from caesura.core.turns import Turn
 from caesura.engine.agent import Compiled
 from caesura.engine.builder import Builder
-from caesura.engine.failures import AgentChanged
+from caesura.engine.failures import AgentChanged, AgentGone
 from caesura.store import agent_versions
 from caesura.store.database import Database
 
@@ -31,7 +31,7 @@ class Versions:
         except (Fenced, Unavailable):
             raise
         except NotFound:  # the file was deleted, or has an error since a restart
-            return self._builder.unusable(turn.agent, AgentChanged(turn.agent))
+            return self._builder.unusable(turn.agent, AgentGone(turn.agent))
         except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
             return self._builder.unusable(turn.agent, error)
 

@@ -54,8 +54,8 @@ def reply(scene: Scene, match: Match) -> Reply:
     if not any(name in scene.tools for name in (*_SEARCH, *_READ)):
         return Reply(
             scene.say(
-                "This agent has no tools for research. The agent lead_agent has them.",
-                "这个智能体没有用于研究的工具，lead_agent 有。",
+                "This agent has no tools for research. The agent lead_agent, which ships with Caesura, has them.",
+                "这个智能体没有用于研究的工具，Caesura 自带的 lead_agent 有。",
             )
         )
     return _searching(scene, subject) or _reading(scene, subject) or _writing(scene, subject)

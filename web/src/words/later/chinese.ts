@@ -223,7 +223,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   notStored: "这一轮的结果无法保存。",
   tookTooLong: "这一轮用时太久。",
   agentAway: "智能体暂时不可用：它的文件缺失或有错误。问题会保留。",
-  agentChanged: "智能体在这一轮开始后有了改动，请重新发送消息。",
+  agentChanged: "智能体在这一轮开始后有了改动，或者已不存在，请重新发送消息。",
 
   // shortcuts
   keySend: "发送",

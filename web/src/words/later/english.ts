@@ -221,7 +221,7 @@ export const ENGLISH = {
   notStored: "What the turn did could not be stored.",
   tookTooLong: "The turn took too long.",
   agentAway: "The agent is not available: its file is gone or has a fault. The question stays open.",
-  agentChanged: "The agent has changed since this turn began. Send the message again.",
+  agentChanged: "The agent has changed since this turn began, or is gone. Send the message again.",
 
   // shortcuts
   keySend: "Send",
