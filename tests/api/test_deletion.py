@@ -137,7 +137,7 @@ def test_the_next_start_finishes_the_removal_of_a_killed_server(folder: Path) ->
 def test_the_start_logs_the_protections_of_the_sandbox(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "caesura.app")
+    caplog.set_level("INFO", "caesura.resources")
     with Served(tmp_path):
         until(lambda: "commands run in a sandbox" in caplog.text)
         if os.geteuid() == 0:

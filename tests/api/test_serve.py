@@ -197,7 +197,7 @@ def test_a_faulty_agent_file_is_reported_at_the_start_and_later(
     with Served(tmp_path) as server, server.client() as client:
         (agents / "two.yaml").write_text("kind: [\n")
         until(lambda: client.get("/api/v2/agents").status_code == 200 and "two.yaml" in caplog.text)
-    said = [record.getMessage() for record in caplog.records if record.name == "caesura.app"]
+    said = [record.getMessage() for record in caplog.records if record.name == "caesura.resources"]
     assert said[0] == "an agent file is at fault: one.yaml:1: apiVersion: is required"
 
 
@@ -210,7 +210,7 @@ def test_a_model_without_a_key_is_reported_at_the_start_and_when_the_file_change
     with Served(tmp_path) as server, server.client() as client:
         agent_files.put(tmp_path / "agents", "one", 'model: {primary: "anthropic:x"}')
         until(lambda: client.get("/api/v2/agents").status_code == 200 and "anthropic:x" in caplog.text)
-    said = [record.getMessage() for record in caplog.records if record.name == "caesura.app"]
+    said = [record.getMessage() for record in caplog.records if record.name == "caesura.resources"]
     assert [line for line in said if "needs a key" in line] == [
         "agent one: model deepseek:x needs a key: set DEEPSEEK_API_KEY"
         " (skipped until then: the agent's other models answer)",

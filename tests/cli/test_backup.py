@@ -85,6 +85,7 @@ def test_backups_into_the_same_file_do_not_disturb_each_other(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("user", "add", "alice", stdin="correct horse\n")
+
     def interrupted(part: Path, target: Path) -> None:
         monkeypatch.setattr(backup, "publish", publish)
         backup.make(target)  # another backup begins and ends meanwhile

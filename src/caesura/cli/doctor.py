@@ -252,7 +252,7 @@ def _search(settings: Settings) -> Finding:
 
 
 async def _sandbox(settings: Settings) -> list[Finding]:
-    from caesura.app import sandbox_of
+    from caesura.resources import sandbox_of
 
     try:
         sandbox = sandbox_of(settings)

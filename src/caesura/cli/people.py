@@ -129,8 +129,8 @@ def _confirm(name: str) -> None:
 
 async def _sweep(settings: Settings, opened: Database) -> None:
     """Remove the files of conversations that are gone, on this machine."""
-    from caesura.app import origin_of  # slow to import
     from caesura.engine.workspaces import Workspaces
+    from caesura.resources import origin_of  # slow to import
 
     files = Workspaces(settings.data_dir.absolute() / "workspaces", origin_of(settings))
     try:

@@ -18,7 +18,7 @@ import caesura
 from caesura.agents.tools import hiding
 from caesura.agents.tools.hiding import Hidden, hidden
 from caesura.agents.tools.sandbox import Sandbox
-from caesura.app import sandbox_of
+from caesura.resources import sandbox_of
 from caesura.settings import Settings, secret_of
 from tests.programs import needs, needs_root
 

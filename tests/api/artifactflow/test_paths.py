@@ -4,7 +4,7 @@ of API C. The tests of API C go through the orders of the APIs."""
 import httpx
 import pytest
 
-from caesura import app
+from caesura import resources
 from caesura.app import create_app
 from caesura.settings import Settings
 
@@ -27,7 +27,7 @@ def test_a_conversation_may_have_such_a_name_behind_its_prefix(alice: httpx.Clie
 
 def test_the_default_agent_is_the_lead_agent_unless_the_operator_chose_one() -> None:
     unset = Settings.load(data_dir="unused")
-    assert app._lead_agent(unset) == "lead_agent"
-    assert app._lead_agent(Settings.load(data_dir="unused", default_agent="assistant")) == "assistant"
-    assert app._lead_agent(Settings.load(data_dir="unused", built_in_agents=False)) == "assistant"
+    assert resources._lead_agent(unset) == "lead_agent"
+    assert resources._lead_agent(Settings.load(data_dir="unused", default_agent="assistant")) == "assistant"
+    assert resources._lead_agent(Settings.load(data_dir="unused", built_in_agents=False)) == "assistant"
     assert create_app(unset).openapi()["paths"]["/api/v1/chat"].keys() == {"get", "post"}

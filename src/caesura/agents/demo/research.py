@@ -54,7 +54,7 @@ def reply(scene: Scene, match: Match) -> Reply:
     if not any(name in scene.tools for name in (*_SEARCH, *_READ)):
         return Reply(
             scene.say(
-                "This agent has no tools for research. The agent lead_agent, which ships with Caesura, has them.",
+                "This agent has no tools for research. Caesura's own lead_agent has them.",
                 "这个智能体没有用于研究的工具，Caesura 自带的 lead_agent 有。",
             )
         )
