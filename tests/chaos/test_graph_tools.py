@@ -85,6 +85,7 @@ async def test_a_marked_tool_of_a_graph_is_not_made_twice_and_the_state_lives_on
             conversation = await client.create()
             turn = await client.send(conversation.id, "note charge")
             async with aclosing(client.events(turn.id)) as events:
+                await _finished(events, "note")
                 await _traces(trace, 2)
                 process.kill()
                 process.start()
@@ -110,6 +111,14 @@ async def _traces(file: Path, count: int) -> None:
     async with asyncio.timeout(60):
         while not file.exists() or len(file.read_text().splitlines()) < count:  # noqa: ASYNC110, ASYNC240
             await asyncio.sleep(0.01)
+
+
+async def _finished(events: AsyncGenerator[ReceivedEvent, None], name: str) -> None:
+    """Wait until the journal has what came of this call."""
+    async for received in events:
+        if isinstance(received.event, ev.ToolFinished) and received.event.name == name:
+            return
+    raise AssertionError(f"{name} has not finished")
 
 
 async def _asked(events: AsyncGenerator[ReceivedEvent, None]) -> Approval:
