@@ -11,25 +11,16 @@ from tests.browser.conftest import MakeVisitor
 from tests.browser.picture import picture
 from tests.browser.test_screens import sideways
 from tests.browser.visitor import Visitor, press
-from tests.graphs.conftest import put
-from tests.graphs.model import reply
-from tests.graphs.servers import Nursery, Server
-from tests.openai_server import Server as Provider
-from tests.servers.server import free_port
+from tests.graphs.conftest import serving
+from tests.graphs.servers import Server
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.fixture(scope="module")
 def mailroom(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("operator")
-    put(folder)
-    with Provider() as provider, Nursery() as nursery:
-        desk = provider.desk()
-        desk.otherwise = reply
-        environ = {"OPENAI_BASE_URL": desk.base_url, "OPENAI_API_KEY": "a-key", "NO_PROXY": "127.0.0.1"}
-        with Server(nursery, folder, free_port(), environ) as server:
-            yield server
+    with serving(tmp_path_factory.mktemp("operator")) as server:
+        yield server
 
 
 async def _one(person: Visitor, number: int) -> Locator:

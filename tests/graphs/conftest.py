@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -34,9 +35,9 @@ def put(folder: Path) -> None:
         agent_files.put(agents, name, f"type: langgraph\ngraph: '{target}'\n")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("operator")
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """A server in this folder, until the end of the block."""
     put(folder)
     with Provider() as provider, Nursery() as nursery:
         desk = provider.desk()
@@ -45,6 +46,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         with Server(nursery, folder, free_port(), environ) as server:
             yield server
         assert not desk.refused
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("operator")) as server:
+        yield server
 
 
 @pytest.fixture
