@@ -34,6 +34,10 @@ class Feed:
         self._thread.join(30)
 
     @property
+    def ended(self) -> bool:
+        return not self._thread.is_alive()
+
+    @property
     def last(self) -> int:
         return int(self.events[-1].id)
 

@@ -112,10 +112,12 @@ def test_a_backup_that_is_ended_or_finds_a_full_disk_leaves_nothing(
 
 def test_what_a_killed_backup_has_left_is_removed_by_the_next_and_what_another_uses_is_not(run: Run) -> None:
     run("user", "add", "alice", stdin="correct horse\n")
-    for name in ("left", "used", "new"):
+    for name in ("left", "used", "new", "mine"):
         os.mkdir(f".copy.db.{name}.part")
         Path(f".copy.db.{name}.part/copy.db").write_text("half")
-    for name in ("left", "used"):
+    Path(".copy.db.left.part/copy.db-journal").touch()
+    Path(".copy.db.mine.part/notes.txt").write_text("mine")
+    for name in ("left", "used", "mine"):
         os.utime(f".copy.db.{name}.part", (0, 0))
     held = os.open(".copy.db.used.part", os.O_DIRECTORY)
     try:
@@ -124,7 +126,8 @@ def test_what_a_killed_backup_has_left_is_removed_by_the_next_and_what_another_u
     finally:
         os.close(held)
     found = sorted(name for name in os.listdir() if "copy.db" in name)
-    assert found == [".copy.db.new.part", ".copy.db.used.part", "copy.db"]
+    assert found == [".copy.db.mine.part", ".copy.db.new.part", ".copy.db.used.part", "copy.db"]
+    assert Path(".copy.db.mine.part/copy.db").read_text() == "half"
 
 
 def test_a_missing_database_is_not_created(run: Run) -> None:

@@ -12,7 +12,7 @@ from caesura.agents.tools.sandbox import Sandbox
 from tests import agent_files
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
-from tests.login_service import AUDIENCE, ISSUER, ed, public
+from tests.login_service import AUDIENCE, ISSUER, ed, key_server, public
 from tests.programs import needs
 from tests.servers.server import free_port
 
@@ -95,6 +95,19 @@ def test_the_keys_of_another_service_are_read(
     assert "has no key for RS256" in run("doctor").out
     monkeypatch.setenv("CAESURA_JWT_JWKS", f"http://127.0.0.1:{free_port()}/keys")
     assert "ConnectError" in run("doctor").out
+
+
+@pytest.mark.parametrize(("body", "told"), [(b'{"keys": []}', "has no key for"), (None, "ConnectError")])
+def test_the_query_of_the_address_of_keys_is_not_told(
+    run: Run, monkeypatch: pytest.MonkeyPatch, body: bytes | None, told: str
+) -> None:
+    with key_server(body or b"") as theirs:
+        url = theirs.url if body is not None else f"http://127.0.0.1:{free_port()}/keys"
+        for name, value in {"ISSUER": ISSUER, "AUDIENCE": AUDIENCE, "JWKS": f"{url}?key=hidden"}.items():
+            monkeypatch.setenv(f"CAESURA_JWT_{name}", value)
+        ran = run("doctor")
+    assert told in ran.out
+    assert "hidden" not in ran.out + ran.err
 
 
 def test_an_unreachable_postgresql_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,13 +57,15 @@ def test_json_output_has_one_object_per_line(events: Run, alice: httpx.Client) -
 
 
 def test_characters_that_move_the_cursor_are_escaped(events: Run, alice: httpx.Client) -> None:
-    command = "a\x1b[2K\x9b2J\x85\u202e\u200b\x7f\U000e0041"
+    command = "a\x1b[2K\x9b2J\x85\u202e\u200b\x7f\U000e0041▌"
     turn = finished(alice, asking_for(command))
     told = events(turn["id"], "--json").out
     assert all(line.isprintable() for line in told.split("\n"))
     (asked,) = [line for line in map(json.loads, told.splitlines()) if line["event"] == "interrupted"]
     assert asked["interrupts"][0]["args"] == {"command": command}
-    assert all(line.isprintable() for line in events(turn["id"]).out.split("\n"))
+    shown = events(turn["id"]).out
+    assert all(line.isprintable() for line in shown.split("\n"))
+    assert "▌" not in shown
 
 
 def test_a_waiting_turn_is_printed_up_to_its_last_event(events: Run, alice: httpx.Client) -> None:

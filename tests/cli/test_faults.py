@@ -35,6 +35,15 @@ def one_line(ran: Ran, code: int = 2) -> str:
         (("serve", "--default-agent", "nobody", "--port", "0"), "--default-agent: agent not found: nobody"),
         (("serve", "--model", "foo:bar", "--port", "0"), "--model: unknown model provider: foo"),
         (("serve", "--data-dir", "/dev/null/x", "--port", "0"), "/dev/null/x"),
+        (
+            ("serve", "--redis-url", "redis://u:secret@127.0.0.1:1/0?socket_timeout=secret"),
+            "--redis-url: Invalid value for 'socket_timeout'",
+        ),
+        (
+            ("serve", "--redis-url", "redis://127.0.0.1:1/0?timeout=1"),
+            "unexpected keyword argument 'timeout'",
+        ),
+        (("serve", "--redis-url", "redis://127.0.0.1:1/0?protocol=9"), "protocol must be"),
         (("serve", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1:8000"),
         (("user", "list", "--data-dir", "/dev/null/x"), "/dev/null/x"),
         (("token", "alice", "--database-url", "x"), "--database-url"),

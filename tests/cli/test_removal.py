@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from caesura.store import conversations, grants, turns
+from tests.api.feeds import Feed
 from tests.api.reading import conversation, finished, follow, send
 from tests.api.server import PASSWORD, SECRET, Served
 from tests.cli.conftest import Run
@@ -58,6 +59,19 @@ def test_a_removed_person_leaves_nothing_and_the_name_is_a_new_persons(
         assert newcomer.get("/api/v2/interrupts").json()["interrupts"] == []
         assert newcomer.get(f"/api/v2/turns/{going['id']}").status_code == 404
         assert newcomer.get(f"/api/v2/conversations/{asked['conversation_id']}").status_code == 404
+
+
+def test_an_open_feed_of_a_removed_person_tells_nothing_of_who_gets_the_name(
+    server: Served, run: Run
+) -> None:
+    with server.client(None) as nobody, Feed(lambda: server.client("bob")) as feed:
+        assert run("user", "remove", "bob", "--yes").code == 0
+        new = {"username": "bob", "password": PASSWORD}
+        assert nobody.post("/api/auth/register", json=new).status_code == 201
+        with server.client("bob") as newcomer:
+            conversation(newcomer)
+            until(lambda: feed.ended)
+    assert feed.names() == ["ready"]
 
 
 def test_conversations_can_be_given_to_somebody_else(server: Served, run: Run, tmp_path: Path) -> None:

@@ -208,6 +208,24 @@ async def test_equal_calls_of_one_reply_with_the_same_id_are_each_made(world: Wo
     assert await ids(world, said) == (["c1", "c1-2"],) * 2
 
 
+@pytest.mark.parametrize("refused", [0, 1])
+async def test_a_refusal_that_middleware_takes_for_both_calls_with_an_id_is_told_of_its_own(
+    world: World, refused: int
+) -> None:
+    graph(world, "reviewed")
+    said = await world.say(json.dumps({"replies": [[PAY, {**PAY, "args": {"text": "y"}}]]}))
+    both = said.waiting(Approval)
+    assert await world.answer(
+        said.turn, {item.id: NO if place == refused else YES for place, item in enumerate(both)}
+    )
+    said = await world.segment(said.turn)
+    assert said.finished, said.outcome
+    assert world.traces() == [], "LangChain's middleware makes none of them"
+    ended: dict[str | None, str] = {item.id: item.status for item in said.of(ev.ToolFinished)}
+    assert ended[both[refused].tool_call_id] == "refused"
+    assert "refused" not in [status for id, status in ended.items() if id != both[refused].tool_call_id]
+
+
 async def test_a_turn_that_is_tried_again_makes_its_calls_again(world: World) -> None:
     prepare(world, "one-node-each")
     source = world.agents / "marked.py"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
+import ormsgpack
 import pytest
 from sqlalchemy import Connection, func, select, update
 
 from caesura.core.answers import Answer
 from caesura.core.turns import Turn
+from caesura.engine.graphs.renaming import renamed
 from caesura.store import life, schema
 from caesura.store.database import Database
 from tests import agent_files
@@ -273,6 +276,24 @@ async def test_types_of_a_changed_file_come_back_too(world: World) -> None:
     await world.say("a")
     graph(world, "# changed\n" + TYPED)
     assert (await world.say("b")).text == "Spot 1 Order ['a'] {'day': 1, 'set': [1, 2]}"
+
+
+async def test_a_text_that_looks_like_the_name_of_a_module_comes_back_as_it_was(world: World) -> None:
+    noting = TYPED.replace('"day": 1', '"note": state["messages"][-1].text, "day": 1')
+    graph(world, noting)
+    note = "caesura_agents_tester_graph_0123456789abcdef"
+    await world.say(note)
+    for source in (noting, "# changed\n" + noting):
+        graph(world, source)
+        assert f"'note': '{note}'" in (await world.say(note)).text
+
+
+def test_the_types_of_a_changed_file_are_found_in_time_that_grows_with_the_value() -> None:
+    module = "caesura_agents_flow_0123456789abcdef"
+    value = ormsgpack.packb(["caesura_agents_flow_" * 200_000, "caesura_agents_flow_" + "0" * 16])
+    began = time.thread_time()
+    assert renamed(value, [module]) == value
+    assert time.thread_time() - began < 5, "it takes milliseconds, and would take hours if it grew faster"
 
 
 async def test_a_channel_that_cannot_be_read_is_left_out(world: World) -> None:

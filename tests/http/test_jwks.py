@@ -172,6 +172,13 @@ async def test_an_address_where_nobody_listens_is_unreadable(theirs: KeyServer) 
         await key_set("http://127.0.0.1:1/keys.json").read()
 
 
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "socks4://127.0.0.1:1", "nonsense"])
+async def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    with pytest.raises(Unreadable, match=r"^https://login\.example\.org/keys: "):
+        await key_set("https://login.example.org/keys").read()
+
+
 async def test_a_key_in_the_query_of_the_address_is_not_told(theirs: KeyServer) -> None:
     theirs.status = 500
     for address in (f"{theirs.url}?key=hidden", "http://127.0.0.1:1/keys.json?key=hidden"):

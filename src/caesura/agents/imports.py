@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -31,8 +31,9 @@ _GENERATOR = "write: async def stream(self, messages, tools=()), and yield the p
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
 
-#: The name under which a file is imported, see `_from_file`.
-_UNIQUE = re.compile(r"\bcaesura_agents_(\w+)_[0-9a-f]{16}\b")
+#: The name under which a file is imported, see `_from_file`, ends in these many digits of its content.
+_DIGITS = 16
+_UNIQUE = re.compile(rf"\bcaesura_agents_(\w+)_[0-9a-f]{{{_DIGITS}}}\b")
 #: The attribute of a module that holds a lock while its code runs.
 _LOCK = "__caesura_lock__"
 
@@ -129,14 +130,17 @@ def _close_to(name: str, module: ModuleType) -> str:
     return f": {hint}" if hint else ""
 
 
-def renamed(data: bytes, modules: Iterable[str]) -> bytes:
-    """The same data, in which the module of a file next to a YAML has the name that it has now: a file that
-    was changed has another name. Names of the same file are equally long."""
-    for name in modules:
-        if found := _UNIQUE.fullmatch(name):
-            file = re.escape(f"caesura_agents_{found[1]}_").encode()
-            data = re.sub(file + rb"[0-9a-f]{16}", name.encode(), data)
-    return data
+def file_of(module: str) -> str | None:
+    """The name of the file in the agents folder that was imported as this module."""
+    found = _UNIQUE.fullmatch(module)
+    return found[1] if found else None
+
+
+def names_earlier(data: bytes, module: str) -> bool:
+    """Whether the data may name the file of this module as it was before a change."""
+    now = module.encode()
+    found = re.finditer(re.escape(now[:-_DIGITS]) + rb"[0-9a-f]{%d}" % _DIGITS, data)
+    return any(name[0] != now for name in found)
 
 
 def _from_file(path: Path) -> ModuleType:
@@ -145,7 +149,7 @@ def _from_file(path: Path) -> ModuleType:
         source = path.read_bytes()
     except OSError as error:
         raise ImportFault(f"{path.name} cannot be read: {error.strerror}") from error
-    digest = hashlib.sha256(str(path).encode() + b"\0" + source).hexdigest()[:16]
+    digest = hashlib.sha256(str(path).encode() + b"\0" + source).hexdigest()[:_DIGITS]
     name = f"caesura_agents_{path.stem}_{digest}"
     while True:
         if (known := sys.modules.get(name)) is None:

@@ -23,6 +23,8 @@ from caesura.settings import Settings
 from caesura.store.open import file_of
 
 _SECONDS = 30
+#: What SQLite adds to the name of a database for the files that it keeps beside it.
+_BESIDE = ("-journal", "-wal", "-shm")
 
 
 def make(target: Path, **flags: str | None) -> None:
@@ -52,7 +54,7 @@ def _workplace(target: Path) -> Iterator[Path]:
     with SIGTERM. It is locked until then, so that a later backup knows what a killed one has left."""
     begin, end = f".{target.name}.", ".part"
     for left in target.parent.glob(f"{glob.escape(begin)}*{end}"):
-        _clear(left)
+        _clear(left, target.name)
     folder = Path(tempfile.mkdtemp(end, begin, target.parent))
     before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     held = os.open(folder, os.O_DIRECTORY)
@@ -65,14 +67,19 @@ def _workplace(target: Path) -> Iterator[Path]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _clear(left: Path) -> None:
-    """Remove what a killed backup has left. One that has just begun may not have its lock yet."""
+def _clear(left: Path, name: str) -> None:
+    """Remove what a killed backup has left: a folder with nothing but a copy and SQLite's files for it. One
+    that has just begun may not have its lock yet."""
     with suppress(OSError):
         held = os.open(left, os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if time.time() - os.fstat(held).st_mtime > _SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
+            found = set(os.listdir(held))
+            ours = found <= {name, *(f"{name}{suffix}" for suffix in _BESIDE)}
+            if ours and time.time() - os.fstat(held).st_mtime > _SECONDS:
+                for item in found:
+                    os.unlink(item, dir_fd=held)
+                left.rmdir()
         finally:
             os.close(held)
 

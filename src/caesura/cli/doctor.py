@@ -121,7 +121,7 @@ def _secret(settings: Settings) -> Finding:
 
 async def _issuer(issuer: Issuer) -> Finding:
     """Whether the keys can be read with which tokens of another service are checked."""
-    from caesura.http.jwks import Unreadable, reader
+    from caesura.http.jwks import Unreadable, reader, shown
 
     if issuer.jwks is None:
         return Finding("ok", "tokens", f"of {issuer.name}, with a shared key")
@@ -132,7 +132,7 @@ async def _issuer(issuer: Issuer) -> Finding:
     if not count:
         algorithms = ", ".join(issuer.algorithms)
         return Finding(
-            "fault", "tokens", f"{issuer.jwks} has no key for {algorithms} (CAESURA_JWT_ALGORITHMS)"
+            "fault", "tokens", f"{shown(issuer.jwks)} has no key for {algorithms} (CAESURA_JWT_ALGORITHMS)"
         )
     return Finding("ok", "tokens", f"of {issuer.name}, {count} key{'' if count == 1 else 's'}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from datetime import datetime
 
+from caesura.cli.screen import clean
 from caesura.cli.session import Session, opened
 from caesura.client.events import KINDS
 from caesura.core import cursors, interrupts, json_data, shown
@@ -63,5 +64,5 @@ def _fields(envelope: Envelope) -> dict[str, object]:
 
 
 def _short(value: object) -> str:
-    text = shown.data(value)
+    text = clean(shown.data(value))
     return text if len(text) <= 200 else f"{text[:200]}…"

@@ -168,7 +168,7 @@ def _file(path: Path, aside: Aside) -> Source:
 
 
 def _remote(url: str, aside: Aside) -> Source:
-    shown = url.partition("?")[0]  # a query may have a key in it
+    told = shown(url)
 
     def client() -> Any:
         import httpx
@@ -179,23 +179,30 @@ def _remote(url: str, aside: Aside) -> Source:
 
     async def fetch() -> bytes:
         await aside.run(import_module, "httpx")
-        import httpx
+        from httpx import HTTPError, InvalidURL
 
+        # The last two: a proxy of the environment that cannot be used.
+        unread = HTTPError, InvalidURL, certificates.Untrusted, OSError, TimeoutError, ValueError, ImportError
         try:
             async with asyncio.timeout(_SECONDS), await aside.run(client) as opened:
                 # Not packed: a small answer cannot become a large one. A redirect is not followed.
                 asked = opened.stream("GET", url, headers={"Accept-Encoding": "identity"})
                 async with asked as response:
                     if response.status_code != 200:
-                        raise Unreadable(f"{shown} answers {response.status_code}")
+                        raise Unreadable(f"{told} answers {response.status_code}")
                     data = b""
                     async for part in response.aiter_raw(_BYTES):
                         data = _small(data + part)
                     return data
-        except (httpx.HTTPError, httpx.InvalidURL, certificates.Untrusted, OSError, TimeoutError) as error:
-            raise Unreadable(f"{shown}: {type(error).__name__} {error}".strip()) from error
+        except unread as error:
+            raise Unreadable(f"{told}: {type(error).__name__} {error}".strip()) from error
 
     return fetch
+
+
+def shown(place: str) -> str:
+    """The place of a set, for people: the query of a URL may have a key in it."""
+    return place.partition("?")[0] if "://" in place else place
 
 
 def _small(data: bytes) -> bytes:

@@ -13,6 +13,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from caesura.core.errors import StartupError
+
 logger = logging.getLogger(__name__)
 
 _PATIENCE = 1.0
@@ -37,9 +39,14 @@ class SharedTally:
         # One retry, for a connection that Redis has closed in the meantime.
         retry = Retry(NoBackoff(), 1)
         # With a timeout of its own the client swallows cancellations (asyncio.wait_for does, in Python 3.11).
-        self._redis: Redis = Redis.from_url(
-            url, socket_connect_timeout=_PATIENCE, socket_timeout=None, retry=retry
-        )
+        try:
+            self._redis: Redis = Redis.from_url(
+                url, socket_connect_timeout=_PATIENCE, socket_timeout=None, retry=retry
+            )
+            pool: Any = self._redis.connection_pool
+            pool.make_connection()  # it does not connect yet
+        except (TypeError, ValueError, RedisError) as error:
+            raise StartupError(f"CAESURA_REDIS_URL: {error}") from error
         self._spawn = spawn
         self._lost = self._looking = False
         self._again = 0.0

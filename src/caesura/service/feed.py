@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from caesura.core.conversations import Conversation
 from caesura.core.errors import CaesuraError
 from caesura.service.counts import Counts
-from caesura.store import changes, conversations, interrupts, turns
+from caesura.store import changes, conversations, interrupts, turns, users
 from caesura.store.changes import Change
 from caesura.store.conversations import Listed
 from caesura.store.database import Database
@@ -100,9 +100,11 @@ class _Begin(NamedTuple):
     head: int
     inbox: int
     known: bool
+    born: int | None
 
 
 class _Read(NamedTuple):
+    born: int | None
     rows: list[Change]
     listed: dict[str, Listed]
     underway: list[Underway]
@@ -146,7 +148,8 @@ class Feeds:
                 logger.warning("changes by other processes are told late: %s", error)
 
     async def follow(self, user_id: str, after: int | None) -> AsyncGenerator[list[Item], None]:
-        """What this person is told, in lists, from the given cursor on or, without one, from now on."""
+        """What this person is told, in lists, from the given cursor on or, without one, from now on. It ends
+        when the person is removed: somebody else may have the name then."""
         with self._open(user_id) as (place, number, news):
             begin = await self._database.read(_begin, user_id, after)
             cursor = after if after is not None and begin.known else begin.head
@@ -156,6 +159,8 @@ class Feeds:
             while True:
                 news.clear()
                 found = await self._database.read(_read, user_id, cursor)
+                if found.born != begin.born:
+                    return
                 items, cursor = await self._items(found, cursor)
                 if items and found.inbox != told:
                     told = found.inbox
@@ -232,16 +237,24 @@ def _state(row: Change, listed: Listed | None, counts: dict[str, int]) -> list[I
 
 def _begin(connection: Connection, user_id: str, after: int | None) -> _Begin:
     known = after is None or changes.is_known(connection, user_id, after)
-    return _Begin(changes.head(connection, user_id), interrupts.count_of(connection, user_id), known)
+    head, inbox = changes.head(connection, user_id), interrupts.count_of(connection, user_id)
+    return _Begin(head, inbox, known, _born(connection, user_id))
+
+
+def _born(connection: Connection, user_id: str) -> int | None:
+    """When the person came to this server: another one with the same name came at another time."""
+    user = users.get(connection, user_id)
+    return user.created_at if user is not None else None
 
 
 def _read(connection: Connection, user_id: str, after: int) -> _Read:
-    rows = changes.after(connection, user_id, after, _LIMIT)
+    rows, born = changes.after(connection, user_id, after, _LIMIT), _born(connection, user_id)
     if not rows:
-        return _Read([], {}, [], 0, after)
+        return _Read(born, [], {}, [], 0, after)
     listed = conversations.some(connection, user_id, {row.conversation_id for row in rows})
     running = [item.active_turn for item, _ in listed.values() if item.running and item.active_turn]
     return _Read(
+        born,
         rows,
         listed,
         turns.underway(connection, running) if running else [],

@@ -47,6 +47,7 @@ class CallIds:
         #: The calls that were made in this segment: the tool, the arguments, and the place.
         self._made: dict[str, tuple[str, Any, str]] = {}
         self._asked = _asked(scope)
+        self._refused = _refused(scope)
         said = self._run.transcript
         self._ended = {message.tool_call_id for message in said.finished if message.role == "tool"}
         for call, (ref, message) in said.calls.items():
@@ -96,8 +97,9 @@ class CallIds:
         told = [item for item in told if reply and self._told[item].reply.id == reply] or told
         told = [item for item in told if self._is_of(item, path)] or told
         found = [item for item in told if self._is_open(item)]
-        named = [item for item in found if self._told[item].name == name]
-        ended = self._newest(named or found, path)
+        found = [item for item in found if self._told[item].name == name] or found
+        # LangChain's middleware gives the results of refused calls first.
+        ended = self._newest([item for item in found if item in self._refused] or found, path)
         if ended is None and not told and self._is_open(given):
             ended = given
         if ended is not None:
@@ -191,6 +193,17 @@ def _asked(scope: Scope) -> Mapping[str, list[tuple[str, Any]]]:
             if item.answer is not None and item.answer.args is not None:
                 found[asked.tool_call_id].append((asked.name, item.answer.args))
     return found
+
+
+def _refused(scope: Scope) -> set[str | None]:
+    """The calls that people have decided not to make."""
+    return {
+        item.interrupt.tool_call_id
+        for item in scope.run.interrupts
+        if item.answer is not None
+        and isinstance(item.interrupt, Approval)
+        and item.answer.decision in ("reject", "respond")
+    }
 
 
 def _all(given: str) -> Iterator[str]:

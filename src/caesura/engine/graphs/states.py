@@ -15,10 +15,10 @@ from langgraph.channels import DeltaChannel, EphemeralValue
 from langgraph.checkpoint.base import empty_checkpoint
 from sqlalchemy import Connection
 
-from caesura.agents import imports
 from caesura.agents.aside import LARGE
 from caesura.core import outputs
 from caesura.engine.failures import StateLimit
+from caesura.engine.graphs.renaming import renamed
 from caesura.engine.graphs.saver import Place, Saver
 from caesura.engine.run import Run
 from caesura.store import checkpoints, fence, graph_states
@@ -88,7 +88,7 @@ def _seeds(saver: Saver, found: list[Kept]) -> dict[str, Checkpoint]:
     modules = {name for name, *_ in saver.types}
     for item in found:
         try:
-            value = saver.serde.loads_typed((item.type, imports.renamed(item.body, modules)))
+            value = saver.serde.loads_typed((item.type, renamed(item.body, modules)))
         except Exception:
             logger.exception("the channel %s of a graph cannot be read and is left out", item.channel)
             continue
