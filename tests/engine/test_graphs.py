@@ -557,6 +557,86 @@ async def test_words_of_tasks_that_are_done_stay_after_a_crash(hasty: World, nam
     assert sorted(message.content for message in row.messages or ()) == sorted(words)
 
 
+STRANGE = {
+    "plain": "def work(state):\n    raise {error}",
+    "async": "async def work(state):\n    await asyncio.sleep(0)\n    raise {error}",
+    "in a task": """
+async def fail():
+    await asyncio.sleep(0)
+    raise {error}
+
+async def work(state):
+    await asyncio.gather(fail(), asyncio.sleep(10))
+""",
+    "in a tool": """
+from langchain_core.tools import tool
+from langgraph.prebuilt import ToolNode
+
+@tool
+def fail():
+    "Fail."
+    raise {error}
+
+async def work(state):
+    call = AIMessage("", tool_calls=[{{"id": "1", "name": "fail", "args": {{}}}}])
+    return await within.ainvoke({{"messages": [call]}})
+
+within = StateGraph(MessagesState)
+within.add_node("tools", ToolNode([fail]))
+within.add_edge(START, "tools")
+within = within.compile()
+""",
+}
+
+
+@pytest.mark.parametrize("error", ["SystemExit(3)", "KeyboardInterrupt"])
+@pytest.mark.parametrize("how", STRANGE)
+async def test_a_node_that_would_end_the_program_fails_its_turn_alone(
+    world: World, how: str, error: str
+) -> None:
+    body = STRANGE[how].format(error=error)
+    lines = 'graph = StateGraph(MessagesState)\ngraph.add_node("work", work)\ngraph.add_edge(START, "work")\n'
+    graph(world, f"import asyncio\n{body}\n{lines}graph = graph.compile()\n")
+    said = await world.say("go")
+    assert said.failure.error_id
+    await world.checked(said.turn)
+    graph(world, SPEAK)
+    world.desk.script(Say("well"))
+    assert (await world.say("go")).text == "well"
+
+
+async def test_a_node_that_is_cancelled_while_it_chooses_its_edge_runs_again(hasty: World) -> None:
+    body = """
+        class Counted(MessagesState):
+            count: int
+
+        def work(state):
+            return {"count": state.get("count", 0) + 1}
+
+        async def path(state):
+            await halt()
+            return "last"
+
+        def last(state):
+            return {"messages": [AIMessage(f"done {state['count']}")]}
+
+        graph = StateGraph(Counted)
+        graph.add_node("work", work)
+        graph.add_node("last", last)
+        graph.add_edge(START, "work")
+        graph.add_conditional_edges("work", path)
+        graph = graph.compile()
+        """
+    graph(hasty, "import operator\nfrom typing import Annotated\n" + CROWD + dedent(body))
+    turn = await hasty.send("go")
+    await until(lambda: bool(hasty.traces()))
+    hasty.trace.with_name(f"{hasty.trace.name}.go").touch()
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished, said.outcome
+    assert said.text == "done 1"
+
+
 async def test_what_middleware_asks_a_model_for_itself_is_not_shown(world: World) -> None:
     body = """
 from langchain.agents import create_agent

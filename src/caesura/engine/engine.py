@@ -26,6 +26,7 @@ from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import past
 from caesura.engine.builder import Builder
+from caesura.engine.cancellation import strays_fail_in_tasks
 from caesura.engine.changes import Changes
 from caesura.engine.history import BYTES as HISTORY_BYTES
 from caesura.engine.history import History
@@ -113,6 +114,7 @@ class Engine:
     def start(self, started: Callable[[Turn], None] = lambda turn: None) -> None:
         """Start working, first on turns that a dead process left behind. `started` is called with the turn of
         each run that begins in this process."""
+        strays_fail_in_tasks(asyncio.get_running_loop())
         self.supervisor.start(self.runner, started)
 
     async def drain(self, grace: float = 5.0) -> None:

@@ -125,7 +125,8 @@ class Saver(BaseCheckpointSaver[str]):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         turn, epoch, ns = _place(config)
-        cut_off = any(channel == ERROR for channel, _ in writes)
+        if any(channel == ERROR for channel, _ in writes):
+            writes = _of_failure(writes)
         rows = [
             checkpoints.Write(
                 task_id,
@@ -135,9 +136,6 @@ class Saver(BaseCheckpointSaver[str]):
                 *self.serde.dumps_typed(value),
             )
             for idx, (channel, value) in enumerate(writes)
-            # When a graph's node is cut off, the answers to its questions are given to it again. If they were
-            # also kept here, LangGraph would use them for that node's next question too.
-            if not (cut_off and channel == RESUME)
         ]
         at = config["configurable"]["checkpoint_id"]
         await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
@@ -170,6 +168,14 @@ class Saver(BaseCheckpointSaver[str]):
             _config(config, item.parent_id) if item.parent_id else None,
             [(write.task_id, write.channel, loads((write.type, bytes(write.body)))) for write in writes],
         )
+
+
+def _of_failure(writes: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """What is kept of a graph's node that was cut off. It runs again, and the answers to its questions are
+    given to it again: LangGraph would use kept ones for its next question too. A node that was cancelled may
+    have written a part of what it writes, without the edge that it would have taken: LangGraph would take
+    that for all, and the graph would end there."""
+    return [(name, value) for name, value in writes if name in WRITES_IDX_MAP and name != RESUME]
 
 
 def _older(items: list[checkpoints.Checkpoint], than: str | None) -> list[checkpoints.Checkpoint]:
