@@ -557,6 +557,80 @@ async def test_words_of_tasks_that_are_done_stay_after_a_crash(hasty: World, nam
     assert sorted(message.content for message in row.messages or ()) == sorted(words)
 
 
+IN_A_NODE = """
+inner = StateGraph(MessagesState)
+inner.add_node("think", think)
+inner.add_node("rest", rest)
+inner.add_edge(START, "think")
+inner.add_edge("think", "rest")
+inner = inner.compile()
+"""
+INVOKED = {
+    "without await": """
+        def think(state):
+            return {"messages": [model.invoke("x")]}
+
+        def rest(state):
+            leave("rest")
+            while not os.path.exists(TRACE + ".go"):
+                time.sleep(0.01)
+
+        %s
+
+        def work(state):
+            said = inner.invoke({"messages": [("user", "x")]})
+            again = list(inner.stream({"messages": said["messages"][-1:]}, stream_mode="values"))
+            return {"messages": [AIMessage(f"done {len(again[-1]['messages'])}")]}
+    """,
+    "in a tool": """
+        from langchain_core.tools import tool
+        from langgraph.prebuilt import ToolNode
+
+        async def think(state):
+            return {"messages": [await model.ainvoke("x")]}
+
+        async def rest(state):
+            await halt()
+
+        %s
+
+        @tool
+        async def ask() -> str:
+            "Ask."
+            await inner.ainvoke({"messages": [("user", "x")]})
+            return (await inner.ainvoke({"messages": [("user", "y")]}))["messages"][-1].text
+
+        tools = ToolNode([ask])
+
+        async def work(state, config):
+            call = AIMessage("", tool_calls=[{"id": "1", "name": "ask", "args": {}, "type": "tool_call"}])
+            await tools.ainvoke({"messages": [call]}, config)
+            return {"messages": [AIMessage("done 2")]}
+    """,
+}
+
+
+@pytest.mark.parametrize("how", INVOKED)
+@pytest.mark.parametrize("crash", [False, True])
+async def test_a_subgraph_that_a_node_or_a_tool_invokes_goes_on_after_a_crash(
+    hasty: World, how: str, crash: bool
+) -> None:
+    source = dedent(INVOKED[how]).replace("%s", IN_A_NODE)
+    body = "import operator, time\nfrom typing import Annotated\n" + CROWD + source
+    lines = 'graph = StateGraph(MessagesState)\ngraph.add_node("work", work)\ngraph.add_edge(START, "work")\n'
+    graph(hasty, f"{body}\n{lines}graph = graph.compile()\n")
+    hasty.desk.script(Say("first"), Say("second"))
+    turn = await hasty.send("go")
+    await until(lambda: bool(hasty.traces()))
+    hasty.trace.with_name(f"{hasty.trace.name}.go").touch()
+    if crash:
+        await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished, said.outcome
+    row = await hasty.checked(turn)
+    assert [message.content for message in row.messages or ()] == ["first", "second", "done 2"]
+
+
 STRANGE = {
     "plain": "def work(state):\n    raise {error}",
     "async": "async def work(state):\n    await asyncio.sleep(0)\n    raise {error}",

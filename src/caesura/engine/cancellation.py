@@ -44,8 +44,8 @@ def _fail(error: BaseException) -> NoReturn:
 
 
 def strays_fail_in_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    """Let the same hold for the tasks that the code within `strays_fail` begins: such an exception would leave
-    the event loop at once, before anything that waits for the task could hear of it."""
+    """Let the same hold for the tasks that the code within `strays_fail` begins: such an exception would
+    leave the event loop at once, before anything that waits for the task could hear of it."""
     loop.set_task_factory(_task)
 
 

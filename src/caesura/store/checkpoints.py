@@ -98,10 +98,11 @@ def namespaces(connection: Connection, turn: int) -> list[str]:
     return list(connection.execute(found).scalars())
 
 
-def writers(connection: Connection, turn: int, channel: str) -> set[str]:
-    """The ids of the tasks that have written to this channel."""
+def ended(connection: Connection, turn: int) -> set[str]:
+    """The ids of the tasks that have written what they write at their end. Special writes, of a failure or a
+    question, have a negative index."""
     columns = checkpoint_writes.c
-    found = select(columns.task_id).where(columns.turn == turn, columns.channel == channel)
+    found = select(columns.task_id).where(columns.turn == turn, columns.idx >= 0)
     return set(connection.execute(found).scalars())
 
 

@@ -73,18 +73,21 @@ async def delegate(scope: Scope, task: str) -> Message:
 
 async def _observed(scope: Scope, message: str) -> dict[str, Interrupt]:
     """Run a graph that works on this message, with the calls of its marked tools."""
+    state = None
+    if scope.run.cause != "start":
+        state = await _state(scope, _config(scope))
+        await _void_unknown(scope, state)
     async with own_calls.of(scope) as calls:
-        found = await _advance(scope, message, calls)
+        found = await _advance(scope, message, state, calls)
     return found | calls.asked
 
 
-async def _advance(scope: Scope, message: str, calls: OwnCalls) -> dict[str, Interrupt]:
+async def _advance(
+    scope: Scope, message: str, state: StateSnapshot | None, calls: OwnCalls
+) -> dict[str, Interrupt]:
     run, config = scope.run, _config(scope)
     steps = config["recursion_limit"]
     config["callbacks"] = [*run.callbacks, calls.runs]
-    state = None if run.cause == "start" else await _state(scope, config)
-    if run.cause != "start":
-        await _void_unknown(scope, state)
     questions, begun = Questions(scope, calls.ids), _step(state)
     into = await _input(scope, message, state, questions)
     try:
@@ -191,7 +194,7 @@ async def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
     text from a graph's node that then asked a question, because it restarts from its beginning."""
     again = drafts(scope)
     if scope.run.cause == "adopt":
-        again = void(scope, state, await scope.agent.graph.checkpointer.returned())
+        again = void(scope, state, await scope.agent.graph.checkpointer.ended())
     for call in again:
         scope.run.say(ev.TextVoided(call))
 
@@ -212,12 +215,16 @@ async def _stream(scope: Scope, into: Any, config: Any, calls: OwnCalls) -> list
     )
     with strays_fail(run.is_broken_off), run.control.when_leaving(control.request_drain):
         async with aclosing(stream) as steps:
-            async for ns, mode, data in steps:
-                run.check()
-                if mode == "updates" and "__interrupt__" in data:
-                    asked |= {item.id: item for item in data["__interrupt__"]}
-                else:
-                    await watcher.see(mode, data, ns)
+            try:
+                async for ns, mode, data in steps:
+                    run.check()
+                    if mode == "updates" and "__interrupt__" in data:
+                        asked |= {item.id: item for item in data["__interrupt__"]}
+                    else:
+                        await watcher.see(mode, data, ns)
+            except BaseException:
+                calls.seen.close()  # before the stream is closed, which waits for all that waits for this
+                raise
     await (watcher.pause() if asked else watcher.end())
     return list(asked.values())
 

@@ -32,11 +32,9 @@ from caesura.engine import interrupts, tool_calls
 from caesura.engine.failures import QuestionLimit
 from caesura.engine.graphs.call_ids import CallIds
 from caesura.engine.graphs.runs import Begun, NodeRun, Runs
+from caesura.engine.graphs.saver import Place
 from caesura.engine.run import AnswersNeeded, Scope
 from caesura.store.tool_calls import ToolCall
-
-#: The seconds that a call waits at most until the message with it is told.
-_LONGEST_WAIT = 5.0
 
 #: How the ids of interruptions for these calls begin. LangGraph's own ids are hexadecimal.
 _OWN = "caesura:"
@@ -55,21 +53,11 @@ class OwnCalls:
         #: The tools that were called, by the ids of the objects that are marked.
         self._declared: dict[tuple[int, int], Declared] = {}
         self.ids, self.runs = CallIds(scope), Runs(scope.run.transcript.retries, self._check)
-        #: The tasks of the graph that are known to have begun, and what waits for others.
-        self._entered: set[str] = set()
-        self._waiting: dict[str, asyncio.Event] = {}
-        #: Whether tasks of the graph begin that the watcher does not see.
-        self._is_deaf = False
+        self.seen = Place.current().seen
         self.asked: dict[str, Interrupt] = {}
 
     def begun(self) -> Begun | None:
         return self.runs.begun()
-
-    def enter(self, task: str) -> None:
-        """The watcher has seen that this task begins, and everything that came before it."""
-        self._entered.add(task)
-        if (waiting := self._waiting.pop(task, None)) is not None:
-            waiting.set()
 
     async def make(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> Any:
         await self._caught_up(begun)
@@ -110,14 +98,8 @@ class OwnCalls:
     async def _caught_up(self, begun: Begun) -> None:
         """Wait until the message with this call is told. A subgraph does not wait for that by itself."""
         path = self.runs.node(begun).path
-        if begun.id is None or not path or path[-1] in self._entered or self._is_deaf:
-            return
-        waiting = self._waiting.setdefault(path[-1], asyncio.Event())
-        try:
-            async with asyncio.timeout(_LONGEST_WAIT):
-                await waiting.wait()
-        except TimeoutError:
-            self._is_deaf = True
+        if begun.id is not None and path:
+            await self.seen.begun(path[-1])
 
     def _task(self, begun: Begun, target: Any, given: Mapping[str, Any]) -> asyncio.Task[Outcome]:
         """The task of this call. A call that was made in this segment is not made again, for example because

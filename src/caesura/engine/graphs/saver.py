@@ -3,12 +3,13 @@ write."""
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -21,25 +22,29 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 from langgraph.checkpoint.serde.types import ERROR, RESUME
+from langgraph.constants import START
 from sqlalchemy import Connection
 
+from caesura.engine.graphs.seen import Seen
 from caesura.store import checkpoints, fence
 from caesura.store.database import Database
 
-#: The channel to which LangGraph writes what a function with `task` returns.
-_RETURN = "__return__"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the checkpoints of a run are kept: its turn, and the epoch that may write to it. A graph knows
     only `thread_id`, so that nothing in its config can name another turn. `call_id` is the tool call under
-    which the graph of a sub-agent works: each has its own checkpoints."""
+    which the graph of a sub-agent works: each has its own checkpoints. `seen` is what is known of the tasks
+    of the graph."""
 
     turn: int
     epoch: int
     thread_id: str
     call_id: str | None = None
+    seen: Seen = field(default_factory=Seen, compare=False)
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop, compare=False)
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -127,6 +132,9 @@ class Saver(BaseCheckpointSaver[str]):
         turn, epoch, ns = _place(config)
         if any(channel == ERROR for channel, _ in writes):
             writes = _of_failure(writes)
+        elif not all(channel in WRITES_IDX_MAP for channel, _ in writes):
+            # It does not run again then, so what it has said must be in the log before.
+            await self._told(config, task_id, task_path)
         rows = [
             checkpoints.Write(
                 task_id,
@@ -140,10 +148,46 @@ class Saver(BaseCheckpointSaver[str]):
         at = config["configurable"]["checkpoint_id"]
         await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
 
-    async def returned(self) -> set[str]:
-        """The ids of the tasks of functions (`task`) that have ended. They do not run again, although the
-        function that has called them does."""
-        return await self._database.read(checkpoints.writers, Place.current().turn, _RETURN)
+    async def _told(self, config: RunnableConfig, task_id: str, task_path: str) -> None:
+        place = Place.current()
+        if config["configurable"]["thread_id"] == place.thread_id and not task_path.endswith(START):
+            await place.seen.ended(task_id)
+
+    async def ended(self) -> set[str]:
+        """The ids of the tasks that have ended, in the graph, its subgraphs and its functions."""
+        return await self._database.read(checkpoints.ended, Place.current().turn)
+
+    # --- what a graph calls that is run without `await`, in a node that is no coroutine
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return _waited(self.aget_tuple(config))
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return _waited(self.aput(config, checkpoint, metadata, new_versions))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        _waited(self.aput_writes(config, writes, task_id, task_path))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        async def found() -> Sequence[CheckpointTuple]:
+            return [item async for item in self.alist(config, filter=filter, before=before, limit=limit)]
+
+        yield from _waited(found())
 
     async def adelete_thread(self, thread_id: str) -> None:
         place = Place.current()
@@ -168,6 +212,16 @@ class Saver(BaseCheckpointSaver[str]):
             _config(config, item.parent_id) if item.parent_id else None,
             [(write.task_id, write.channel, loads((write.type, bytes(write.body)))) for write in writes],
         )
+
+
+def _waited(work: Coroutine[Any, Any, T]) -> T:
+    """What this comes to on the event loop of the run, for code in another thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run_coroutine_threadsafe(work, Place.current().loop).result()
+    work.close()
+    raise RuntimeError("a graph is called on the event loop, which it would block: await its ainvoke")
 
 
 def _of_failure(writes: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:

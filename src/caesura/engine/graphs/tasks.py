@@ -39,20 +39,10 @@ def tasks_of(ref: str) -> list[str]:
     return path.split("|") if path else []
 
 
-def runs_again(path: Sequence[str], state: StateSnapshot, returned: AbstractSet[str]) -> bool:
+def runs_again(path: Sequence[str], state: StateSnapshot, ended: AbstractSet[str]) -> bool:
     """Whether the last of these tasks, each in the one before, runs again when the graph goes on from this
-    state. If it is not known which task it was, it may. A subgraph goes on from its own state. Tasks of
-    functions that have `returned` do not run again, nor what ran in them."""
-    if not path or path[0] == _ANOTHER:
+    state. If it is not known which task it was, it may. A task that has `ended` does not, nor what ran in it:
+    a subgraph goes on from its own state, also if the code of a node or of a tool calls it."""
+    if not path:
         return True
-    if path[0] in returned:
-        return False
-    task = next((task for task in state.tasks if task.id == path[0]), None)
-    if task is None or task.result is not None:
-        return False
-    inner = task.state
-    if len(path) == 1:
-        return True
-    if not isinstance(inner, StateSnapshot) or inner.created_at is None:
-        return returned.isdisjoint(path)
-    return runs_again(path[1:], inner, returned)
+    return path[0] in {task.id for task in state.tasks} and ended.isdisjoint(path)

@@ -78,10 +78,11 @@ class Watcher:
             await self._take(SAVED)
             self._update = ns, data
         elif "result" not in data:
-            self._calls.enter(data["id"])
+            self._calls.seen.begin(data["id"])
         elif data["error"] is None and not data["interrupts"]:
             await self._take((*path_of(ns), data["id"]))
             await self._complete(data["id"])
+            self._calls.seen.end(data["id"])
 
     async def pause(self) -> None:
         """The graph asks, or has ended."""
@@ -281,16 +282,16 @@ def _bounded(call: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def void(scope: Scope, state: StateSnapshot | None, returned: AbstractSet[str]) -> list[int]:
+def void(scope: Scope, state: StateSnapshot | None, ended: AbstractSet[str]) -> list[int]:
     """The model calls that the graph makes again after a crash: those of its tasks that run again, unless
-    their message is in the graph's state. `returned` has the tasks of functions that have ended."""
+    their message is in the graph's state. `ended` has the tasks that do not run again."""
     kept = refs(state.values) if state is not None else set()
     lost = [
         call
         for call, (ref, message) in scope.run.transcript.calls.items()
         if message.parent == scope.parent
         and id_of(ref) not in kept
-        and (state is None or runs_again(tasks_of(ref), state, returned))
+        and (state is None or runs_again(tasks_of(ref), state, ended))
     ]
     return [*lost, *drafts(scope)]
 
