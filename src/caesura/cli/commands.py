@@ -311,7 +311,7 @@ def user_unlink(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl 
     """Let no tokens of another service be this person."""
     from caesura.cli import people
 
-    people.link(name, None, data_dir=data_dir, database_url=database_url)
+    people.unlink(name, data_dir=data_dir, database_url=database_url)
 
 
 @user.command("invite")
