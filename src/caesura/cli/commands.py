@@ -438,7 +438,9 @@ def files_get(
 def files_put(
     conversation: Place,
     file: Annotated[str, typer.Argument(help="- for standard input", show_default=False)],
-    path: Annotated[str | None, typer.Argument(help="Its path there (its name)", show_default=False)] = None,
+    path: Annotated[
+        str | None, typer.Argument(help="Its path there, or a folder/ (its name)", show_default=False)
+    ] = None,
     url: Url = _HERE,
     user: UserName = None,
 ) -> None:
