@@ -48,8 +48,8 @@ def test_a_file_is_put_into_a_folder_under_its_own_name(run: Run, place: str, tm
         assert (told.code, told.out.split()[-1]) == (0, made)
     listed = run("files", "list", place, "sub").out.splitlines()
     assert [line.split()[-1] for line in listed] == ["a.txt", "b.txt", "inner/"]
-    for path in (("sub/",), ()):
-        told = run("files", "put", place, "-", *path)
+    for arguments in (("-", "sub/"), ("-",)):
+        told = run("files", "put", place, *arguments)
         assert (told.code, told.err) == (
             1,
             "caesura: standard input has no name: give a PATH that ends in one\n",
