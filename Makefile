@@ -41,8 +41,8 @@ servers: $(VENV)/.dev ## Make sure the tests can start PostgreSQL and Redis
 web: $(BIN)/python ## Build the web page, if its sources have changed (needs Node 20)
 	@$(BIN)/python web/build.py
 
-run: setup web ## Serve on this machine, keeping everything in ./data (EXTRAS=langgraph)
-	$(BIN)/caesura serve --data-dir ./data
+run: setup web ## Serve on this machine, keeping everything in ./data or CAESURA_DATA_DIR (EXTRAS=langgraph)
+	$(BIN)/caesura serve
 
 test: ## Check everything and run the tests (WORKERS=4, ARGS=...)
 	@$(MAKE) --no-print-directory $(IN_ONE_PIECE) --jobs=2 types architecture $(if $(shell command -v npm),web)

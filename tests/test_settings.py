@@ -127,11 +127,24 @@ LOGIN = {"JWT_ISSUER": "https://login.example/", "JWT_AUDIENCE": "chat"}
         ({"SEARCH_KIND": "web"}, "CAESURA_SEARCH_KIND"),
         ({"SEARCH_KEY": "0123"}, "CAESURA_SEARCH_URL is required with CAESURA_SEARCH_KEY"),
         ({"SEARCH_URL": "https://a.example", "SEARCH_KEY": "a\nb"}, "CAESURA_SEARCH_KEY: must consist of"),
-        ({"JWT_JWKS": "keys.json"}, "CAESURA_JWT_ISSUER is required with CAESURA_JWT_JWKS"),
-        ({"JWT_KEY": "k" * 32}, "CAESURA_JWT_ISSUER is required with CAESURA_JWT_KEY"),
-        ({"JWT_CLAIM": "email"}, "CAESURA_JWT_ISSUER is required with CAESURA_JWT_CLAIM"),
-        ({**LOGIN, "JWT_AUDIENCE": ""}, "CAESURA_JWT_AUDIENCE is required with CAESURA_JWT_ISSUER"),
-        (LOGIN, "CAESURA_JWT_ISSUER needs either CAESURA_JWT_JWKS or CAESURA_JWT_KEY"),
+        (
+            {"JWT_JWKS": "keys.json"},
+            "CAESURA_JWT_ISSUER and CAESURA_JWT_AUDIENCE are required with CAESURA_JWT_JWKS",
+        ),
+        (
+            {"JWT_KEY": "k" * 32},
+            "CAESURA_JWT_ISSUER and CAESURA_JWT_AUDIENCE are required with CAESURA_JWT_KEY",
+        ),
+        (
+            {"JWT_CLAIM": "email"},
+            "CAESURA_JWT_ISSUER, CAESURA_JWT_AUDIENCE and CAESURA_JWT_JWKS (or CAESURA_JWT_KEY) are required "
+            "with CAESURA_JWT_CLAIM",
+        ),
+        (
+            {**LOGIN, "JWT_AUDIENCE": "", "JWT_KEY": "k" * 32},
+            "CAESURA_JWT_AUDIENCE is required with CAESURA_JWT_ISSUER",
+        ),
+        (LOGIN, "CAESURA_JWT_JWKS (or CAESURA_JWT_KEY) is required with CAESURA_JWT_ISSUER"),
         (
             {**LOGIN, "JWT_JWKS": "keys.json", "JWT_KEY": "k" * 32},
             "CAESURA_JWT_ISSUER needs either CAESURA_JWT_JWKS or CAESURA_JWT_KEY",

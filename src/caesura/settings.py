@@ -6,7 +6,7 @@ import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, urlsplit
@@ -128,9 +128,19 @@ class Settings(BaseModel):
     def load(cls, **flags: Any) -> Self:
         """Load the settings from the environment. Flags that are not None take precedence. Raises
         `StartupError` with one line."""
+        return cls._load(cls._environment(), flags)
+
+    @classmethod
+    def load_without(cls, prefix: str, **flags: Any) -> Self:
+        """Do the same, without the variables of settings whose names begin with this: they may be wrong."""
+        given = cls._environment().items()
+        return cls._load({name: value for name, value in given if not name.startswith(prefix)}, flags)
+
+    @classmethod
+    def _load(cls, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Self:
         given = {name: value for name, value in flags.items() if value is not None}
         try:
-            return cls(**{**cls._environment(), **given})
+            return cls(**{**environment, **given})
         except ValidationError as error:
             raise StartupError(as_given("; ".join(_faults(error)), given)) from error
 

@@ -205,7 +205,9 @@ def test_a_number_that_no_option_has_is_refused() -> None:
     item = Questions("i", questions=(Question("How many?", (RED, OTHER)),))
     answer, person = ask(item, "3", "1")
     assert answer == Answer("answers", answers=("red",))
-    assert person.seen[-1] == "choose 1 to 2; 2 first, to answer with another number"
+    assert person.seen[-1] == (
+        "type a number from 1 to 2; to answer with a number that is not listed, type 2 first"
+    )
 
 
 def test_an_approval_says_that_always_holds_for_the_calls_that_wait() -> None:
@@ -262,7 +264,7 @@ def test_a_form_says_what_may_be_left_out_and_which_numbers_there_are() -> None:
         "  Note (optional, Enter skips)",
     ]
     assert "  Go ahead" in person.seen
-    assert "choose 1 to 2" in person.seen
+    assert "type a number from 1 to 2" in person.seen
 
 
 def test_a_text_that_a_graph_offers_is_sent_as_it_is() -> None:
@@ -284,7 +286,7 @@ def test_a_number_of_thousands_of_digits_is_not_an_option() -> None:
     item = Questions("i", questions=(Question("Which?", (RED,)),))
     answer, person = ask(item, "1" * 5_000, "1")
     assert answer == Answer("answers", answers=("red",))
-    assert person.seen[-1] == "choose 1 to 1"
+    assert person.seen[-1] == "type 1"
 
 
 def test_endlessly_nested_arguments_are_refused() -> None:

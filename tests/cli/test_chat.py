@@ -58,7 +58,7 @@ def test_conversations_are_listed_and_opened_by_their_id(
     assert told(chat(lines=["/list", "/turns", "/open"])) == [
         "There is none yet.",
         "Nothing was said yet.",
-        "/open needs the id of a conversation: /list shows them",
+        "/open needs the number or the id of a conversation: /list shows them",
         "",
     ]
     with server.client("lister") as client:
@@ -70,9 +70,12 @@ def test_conversations_are_listed_and_opened_by_their_id(
     lines = told(
         chat("--conversation", oaks, lines=["echo two", "/list", "/list elm", "/list ash", "/turns"])
     )
-    listed = [line for line in lines if line.startswith(("* ", "  conv-"))]
-    assert [line.split()[-1] for line in listed] == ["Oaks\\x1b[2J", "Elms", "Elms"]
-    assert [oaks in listed[0], listed[0][0], listed[1].split()[0]] == [True, "*", elms]
+    listed = [line for line in lines if line[1:5] in ("  1 ", "  2 ")]
+    assert [line.split()[-2:] for line in listed] == [
+        ["assistant", "Oaks\\x1b[2J"],
+        *[["assistant", "Elms"]] * 2,
+    ]
+    assert [line.split()[:-4] for line in listed] == [["*", "1", oaks], ["2", elms], ["1", elms]]
     assert "No conversation has this in its title." in lines
     (turn,) = [line for line in lines if line.startswith("turn-")]
     assert turn.split()[1:] == ["done", "echo", "two"]
@@ -82,6 +85,24 @@ def test_conversations_are_listed_and_opened_by_their_id(
     ran = chat("--conversation", "nonsense")
     assert (ran.code, ran.err) == (1, "caesura: conversation not found\n")
     assert chat("--conversation", "").code == 1
+
+
+def test_a_conversation_is_opened_by_its_number_in_the_last_list(
+    chat: Run, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_TOKEN", server.token("counter"))
+    made = {}
+    with server.client("counter") as client:
+        for title, agent in (("Elms", "approval-agent"), ("Oaks", "assistant")):
+            body = {"title": title, "agent": agent}
+            made[title] = client.post("/api/v2/conversations", json=body).json()["id"]
+    unknown = ["/list", "/open 0", "/open 3", f"/open {'1' * 5000}"]
+    lines = told(chat(lines=["/open 2", *unknown, "/open 2", "/list oaks", "/open 1"]))
+    assert lines[0] == "No conversation has this number: /list numbers them."
+    assert [line.split()[-2:] for line in lines[1:3]] == [["assistant", "Oaks"], ["approval-agent", "Elms"]]
+    assert lines[1].index("Oaks") == lines[2].index("Elms")
+    assert lines[3:6] == ["No conversation has this number: the last /list ended at 2."] * 3
+    assert [lines[6], lines[-2]] == ["Elms", "Oaks"]
 
 
 def test_a_named_conversation_is_told_as_the_way_back(

@@ -40,6 +40,22 @@ def test_files_are_put_listed_saved_and_removed(run: Run, place: str, tmp_path: 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt", "c.txt"]
 
 
+def test_a_file_is_put_into_a_folder_under_its_own_name(run: Run, place: str, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/a.txt").write_bytes(b"one\n")
+    for path, made in (("sub/", "sub/a.txt"), ("sub/inner/", "sub/inner/a.txt"), ("sub/b.txt", "sub/b.txt")):
+        told = run("files", "put", place, "mine/a.txt", path)
+        assert (told.code, told.out.split()[-1]) == (0, made)
+    listed = run("files", "list", place, "sub").out.splitlines()
+    assert [line.split()[-1] for line in listed] == ["a.txt", "b.txt", "inner/"]
+    for arguments in (("-", "sub/"), ("-",)):
+        told = run("files", "put", place, *arguments)
+        assert (told.code, told.err) == (
+            1,
+            "caesura: standard input has no name: give a PATH that ends in one\n",
+        )
+
+
 @pytest.mark.parametrize("to", [(), ("--to", "")])
 def test_a_file_that_gets_this_name_during_the_download_is_not_overwritten(
     run: Run, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: tuple[str, ...]

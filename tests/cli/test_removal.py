@@ -45,8 +45,8 @@ def test_a_removed_person_leaves_nothing_and_the_name_is_a_new_persons(
         next(follow(bob, going["id"]))
         ran = run("user", "remove", "bob", "--conversations", "delete", "--yes")
         assert (ran.code, ran.out) == (0, "bob was removed\n")
-        assert "bob has 2 conversations: deleted for good" in ran.err
-        assert "2 turns under way: stopped" in ran.err
+        assert "bob has 2 conversations: they will be deleted for good" in ran.err
+        assert "2 turns under way will be stopped." in ran.err
         assert not folder.exists()
         assert bob.get("/api/v2/me").status_code == 401
         until(lambda: server.context.service.running == 0)
@@ -88,7 +88,7 @@ def test_conversations_can_be_given_to_somebody_else(server: Served, run: Run, t
         going = send(bob, conversation(bob), "count to 500")
         next(follow(bob, going["id"]))
         ran = run("user", "remove", "bob", "--conversations", "give=alice", "--yes")
-        assert "bob has 4 conversations: given to alice" in ran.err
+        assert "bob has 4 conversations: they will be given to alice." in ran.err
         assert ran.code == 0
         until(lambda: alice.get(f"/api/v2/turns/{going['id']}").json()["status"] == "stopped")
         until(lambda: alice.get(f"/api/v2/turns/{asked['id']}").json()["status"] == "stopped")
@@ -113,15 +113,26 @@ def test_nothing_is_removed_that_was_not_chosen(server: Served, run: Run) -> Non
             (): "bob has 1 conversation: say --conversations delete, or --conversations give=NAME",
             ("--conversations", "keep"): "--conversations must be delete or give=NAME, not keep",
             ("--conversations", "give="): "--conversations must be delete or give=NAME",
-            ("--conversations", "delete"): "nobody can be asked here whether that is meant: say --yes",
             ("--conversations", "give=nobody", "--yes"): "user not found: nobody",
             ("--conversations", "give=bob", "--yes"): "bob cannot get their own conversations",
         }.items():
             ran = run("user", "remove", "bob", *flags)
             assert ran.code == 1
-            assert f"caesura: {told}" in ran.err
+            assert ran.err.startswith(f"caesura: {told}")  # and nothing was announced
+        ran = run("user", "remove", "bob", "--conversations", "delete")
+        assert (ran.code, ran.err.splitlines()) == (
+            1,
+            [
+                "bob has 1 conversation: it will be deleted for good, with documents and files.",
+                "caesura: nothing was changed, because nobody can be asked here: say --yes",
+            ],
+        )
         assert bob.get("/api/v2/conversations").json()["total"] == 1
-    assert run("user", "remove", "empty", "--yes").code == 0
+    assert run("user", "remove", "empty", "--yes") == (
+        0,
+        "empty was removed\n",
+        "empty has 0 conversations.\n",
+    )
     assert run("user", "remove", "empty", "--yes").err == "caesura: user not found: empty\n"
     assert "cannot be removed" in run("user", "remove", "local", "--yes").err
 
@@ -144,7 +155,9 @@ def test_at_a_terminal_the_operator_is_asked(tmp_path: Path) -> None:
         conversation(bob)
         for answer, status in (("n", 200), ("y", 401)):
             child = terminals.open(arguments, dict(os.environ), tmp_path)
-            child.expect_exact("bob has 1 conversation: deleted for good, with documents and files.")
+            child.expect_exact(
+                "bob has 1 conversation: it will be deleted for good, with documents and files."
+            )
             child.expect_exact("remove bob? [y/N] ")
             child.sendline(answer)
             child.expect_exact("nothing was changed" if answer == "n" else "bob was removed")

@@ -1,6 +1,7 @@
 """The events of a turn, as lines of a terminal."""
 
 import io
+from typing import get_args
 
 import pytest
 from hypothesis import example, given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from caesura.cli.screen import Screen, asking, one_line
 from caesura.client import Unreachable
 from caesura.core import events as ev
+from caesura.core.interrupts import Decision
 from tests.core.test_shown import read_back
 
 
@@ -226,3 +228,23 @@ def test_a_lost_connection_is_reported_once() -> None:
     for _ in range(3):
         screen.waiting(Unreachable("cannot reach it"), 1.0)
     assert out.getvalue() == "a\n(cannot reach it, trying again)\n"
+
+
+def test_what_became_of_a_question_is_told_in_plain_words() -> None:
+    told = [
+        shown(ev.InterruptClosed("i", "answered", {"decision": decision})) for decision in get_args(Decision)
+    ]
+    assert told == [
+        "(approved)\n",
+        "(approved with changes)\n",
+        "(refused)\n",
+        "(answered in place of the call)\n",
+        "(the questions were answered)\n",
+        "(the form was filled in)\n",
+        "(the question was answered)\n",
+    ]
+    assert shown(ev.InterruptClosed("i", "answered", {"decision": "of a newer server"})) == "(answered)\n"
+    assert shown(ev.InterruptClosed("i", "expired")) == "(the question has expired)\n"
+    superseded = shown(ev.InterruptClosed("i", "superseded"))
+    assert superseded == "(a new message came in place of an answer)\n"
+    assert "the turn was stopped" in shown(ev.InterruptClosed("i", "cancelled"))

@@ -84,6 +84,13 @@ def test_the_printed_address_of_a_server_on_all_addresses_can_be_reached(
     assert f"{url}/docs" in told
 
 
+def test_the_address_that_is_told_has_the_root_path(greet: Greet) -> None:
+    told = greet(Settings.load(root_path="/caesura"), "http://127.0.0.1:8000")
+    assert " is at http://127.0.0.1:8000/caesura, model: " in told
+    assert "chat --url http://127.0.0.1:8000/caesura\n" in told
+    assert "http://127.0.0.1:8000/caesura/docs" in told
+
+
 @pytest.mark.parametrize(("variable", "loaded"), [(None, False), ("", True)])
 def test_a_server_loads_plugins_of_pydantic_only_if_it_is_told_to(
     tmp_path: Path, variable: str | None, loaded: bool

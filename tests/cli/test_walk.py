@@ -34,7 +34,7 @@ class Started:
         self.port = free_port()
         self.log = folder / "printed"
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-        command = [str(Path(sys.executable).with_name("caesura")), "serve", "--data-dir", "./data"]
+        command = [str(Path(sys.executable).with_name("caesura")), "serve"]
         with self.log.open("wb") as printed:
             self.process = subprocess.Popen(
                 command, cwd=folder, env=clean | {"CAESURA_PORT": str(self.port)}, stderr=printed
@@ -60,9 +60,10 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 
 
 def test_make_run_starts_this_command() -> None:
+    """Without a flag, which would count more than the variable of somebody who has set it."""
     recipe = re.search(r"^run: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe is not None
-    assert "$(BIN)/caesura serve --data-dir ./data" in recipe[1]
+    assert recipe[1] == "\t$(BIN)/caesura serve\n"
 
 
 def test_in_a_file_serve_writes_nothing_but_lines_of_its_log(started: Started) -> None:

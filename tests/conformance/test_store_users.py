@@ -57,6 +57,18 @@ async def test_one_of_many_concurrent_first_uses_creates_the_person(database: Da
         assert not other.has_password
 
 
+async def test_an_id_that_somebody_else_has_is_refused_with_their_name(database: Database) -> None:
+    people = People(database)
+    await make_user(database, "carol")
+    other = await people.vouched("https://a.example", "carol")
+    with pytest.raises(Conflict, match=f"{other.id} is carol already"):
+        await people.link("carol", "https://a.example", "carol")
+    assert await people.unlink(other.id)
+    assert not await people.unlink(other.id)
+    await people.link("carol", "https://a.example", "carol")
+    assert (await people.vouched("https://a.example", "carol")).id == "carol"
+
+
 async def test_somebody_with_conversations_is_not_removed(database: Database) -> None:
     await make_user(database, "alice")
     await make_conversation(database, "alice")

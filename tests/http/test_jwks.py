@@ -11,7 +11,9 @@ import pytest
 from caesura.core.errors import Unavailable
 from caesura.http import jwks
 from caesura.http.jwks import KeySet, Unreadable
+from tests import programs
 from tests.login_service import KeyServer, ec, ed, key_server, public, rsa, shared
+from tests.models.authority import Authority
 
 FIRST, SECOND = rsa("first"), ec("second")
 ALL = ("RS256", "ES256", "EdDSA")
@@ -168,8 +170,31 @@ async def test_a_set_without_usable_keys_ends_those_that_were_known(theirs: KeyS
 
 
 async def test_an_address_where_nobody_listens_is_unreadable(theirs: KeyServer) -> None:
-    with pytest.raises(Unreadable, match="ConnectError"):
-        await key_set("http://127.0.0.1:1/keys.json").read()
+    for url in ("http://127.0.0.1:1/keys.json", "http://localhost:1/keys.json"):
+        with pytest.raises(Unreadable) as told:
+            await key_set(url).read()
+        place = url.split("/")[2]
+        assert str(told.value) == f"{url}: {place} cannot be reached: connection refused"
+    with pytest.raises(Unreadable, match=r": nowhere\.invalid is not known: no such host$"):
+        await key_set("https://nowhere.invalid/keys").read()
+
+
+@programs.needs("openssl")
+async def test_a_certificate_that_is_not_trusted_is_told_as_such(tmp_path: Path) -> None:
+    server = await asyncio.start_server(
+        lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=Authority(tmp_path).context
+    )
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        with pytest.raises(Unreadable, match=r": the certificate of 127\.0\.0\.1 is not trusted: "):
+            await key_set(f"https://127.0.0.1:{port}/keys").read()
+
+
+async def test_a_proxy_that_is_away_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    why = r": the proxy 127\.0\.0\.1:1 cannot be reached: connection refused$"
+    with pytest.raises(Unreadable, match=why):
+        await key_set("https://login.example.org/keys").read()
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "socks4://127.0.0.1:1", "nonsense"])
@@ -191,7 +216,7 @@ async def test_a_key_in_the_query_of_the_address_is_not_told(theirs: KeyServer) 
 async def test_a_server_that_says_nothing_is_left(theirs: KeyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jwks, "_SECONDS", 0.2)
     theirs.pause.clear()
-    with pytest.raises(Unreadable):
+    with pytest.raises(Unreadable, match=r"no answer within 0\.2 seconds"):
         await key_set(theirs.url).read()
 
 

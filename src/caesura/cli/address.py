@@ -17,7 +17,7 @@ def reachable(url: str) -> str:
     parts = urlsplit(url)
     host = _ANY.get(parts.hostname or "", parts.hostname or "")
     port = f":{parts.port}" if parts.port not in (None, 80) else ""
-    return f"{parts.scheme}://{_bracketed(host)}{port}"
+    return f"{parts.scheme}://{_bracketed(host)}{port}{parts.path}"
 
 
 def occupant(host: str, port: int) -> str | None:

@@ -295,8 +295,12 @@ def _choice(options: Sequence[Option]) -> str:
     if not options:
         return "an answer is needed"
     own = next((number for number, option in enumerate(options, 1) if option.allow_custom), None)
-    also = f"; {own} first, to answer with another number" if own is not None else ""
-    return f"choose 1 to {len(options)}{also}"
+    also = f"; to answer with a number that is not listed, type {own} first" if own is not None else ""
+    return f"{_any_of(len(options))}{also}"
+
+
+def _any_of(count: int) -> str:
+    return "type 1" if count == 1 else f"type a number from 1 to {count}"
 
 
 def _is_number(text: str) -> bool:
@@ -315,7 +319,7 @@ def _wanted(field: Field) -> str:
     """What the person should type, said after something that is not valid."""
     if field.type == "confirm":
         return f"yes or no, or {REFUSE} and why"
-    return f"choose 1 to {len(field.options)}" if field.type == "select" else "an answer is needed"
+    return _any_of(len(field.options)) if field.type == "select" else "an answer is needed"
 
 
 def _value(field: Field, text: str) -> Any:

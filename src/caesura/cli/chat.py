@@ -22,7 +22,7 @@ from caesura.core.interrupts import Approval, Interrupt
 
 _HELP = """/new      begin another conversation
 /list     your newest conversations; with words, those that have them in their title
-/open     and the id of a conversation: go on with it
+/open     and the number of a conversation in that list, or its id: go on with it
 /turns    the ids of the turns of this conversation, which `caesura events` takes
 /retry    try again what failed or was stopped
 /again    another answer to the last message, beside the first
@@ -72,6 +72,8 @@ class Chat:
         self._agent = agent
         self._conversation: str | None = None
         self._turn: str | None = None
+        #: The conversations of the last list, which can be opened by their numbers.
+        self._listed: list[str] = []
         #: Whether the conversation was named, and may be older than others.
         self._named = False
         self.failed = False
@@ -173,17 +175,26 @@ class Chat:
 
     def _list(self, words: str) -> None:
         found, more = self._session.run(conversations.newest(self._client, words))
-        for item in found:
-            self._screen.line(conversations.line(item, item.id == self._conversation))
+        self._listed = [item.id for item in found]
+        for line in conversations.lines(found, self._conversation):
+            self._screen.line(line)
         if more:
             self._screen.note(f"(the newest {len(found)}: /list and words of a title finds others)")
         if not found:
             self._screen.note("No conversation has this in its title." if words else "There is none yet.")
 
-    def _open(self, conversation_id: str) -> None:
-        if not conversation_id:
-            return self._screen.note("/open needs the id of a conversation: /list shows them")
-        return self.open(conversation_id)
+    def _open(self, which: str) -> None:
+        """Open a conversation by its number in the last list, or by its id, which is never a number."""
+        if not which:
+            return self._screen.note("/open needs the number or the id of a conversation: /list shows them")
+        if not (which.isascii() and which.isdigit()):
+            return self.open(which)
+        # Python does not parse numbers of thousands of digits.
+        found = dict(enumerate(self._listed, 1)).get(int(which)) if len(which) < 10 else None
+        if found is None:
+            known = f"the last /list ended at {len(self._listed)}" if self._listed else "/list numbers them"
+            return self._screen.note(f"No conversation has this number: {known}.")
+        return self.open(found)
 
     def _show_turns(self) -> None:
         if self._conversation is None:

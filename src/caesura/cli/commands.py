@@ -311,7 +311,7 @@ def user_unlink(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl 
     """Let no tokens of another service be this person."""
     from caesura.cli import people
 
-    people.link(name, None, data_dir=data_dir, database_url=database_url)
+    people.unlink(name, data_dir=data_dir, database_url=database_url)
 
 
 @user.command("invite")
@@ -438,7 +438,9 @@ def files_get(
 def files_put(
     conversation: Place,
     file: Annotated[str, typer.Argument(help="- for standard input", show_default=False)],
-    path: Annotated[str | None, typer.Argument(help="Its path there (its name)", show_default=False)] = None,
+    path: Annotated[
+        str | None, typer.Argument(help="Its path there, or a folder/ (its name)", show_default=False)
+    ] = None,
     url: Url = _HERE,
     user: UserName = None,
 ) -> None:

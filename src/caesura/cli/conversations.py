@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import datetime
 
@@ -24,11 +25,28 @@ async def newest(client: Client, words: str = "") -> tuple[list[Conversation], b
     return listed, False
 
 
-def line(item: Conversation, is_current: bool) -> str:
-    """The id, when something was last said, the title, and what it waits for."""
-    at = datetime.fromtimestamp(item.updated_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+def lines(items: Sequence[Conversation], current: str | None) -> list[str]:
+    """For each its number, the id, when something was last said, the agent, the title, and what it waits
+    for."""
+    agents = [one_line(item.agent) for item in items]
+    wide = max(map(len, agents), default=0)
+    return [
+        f"{_mark(item, current)} {number:>2}  {item.id}  {_time(item)}  {agent:<{wide}}  {_title(item)}"
+        for number, (item, agent) in enumerate(zip(items, agents, strict=True), 1)
+    ]
+
+
+def _mark(item: Conversation, current: str | None) -> str:
+    return "*" if item.id == current else " "
+
+
+def _time(item: Conversation) -> str:
+    return datetime.fromtimestamp(item.updated_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _title(item: Conversation) -> str:
     title = one_line(item.title) if item.title else "(no title yet)"
-    return f"{'*' if is_current else ' '} {item.id}  {at}  {title}{_STATES[item.status]}"
+    return f"{title}{_STATES[item.status]}"
 
 
 def turn_line(turn: Turn) -> str:

@@ -17,7 +17,7 @@ from caesura.core import shown
 from caesura.core.addresses import is_loopback
 from caesura.core.errors import NotFound, StartupError
 from caesura.core.issuers import Issuer
-from caesura.settings import Settings, as_given, secret_of
+from caesura.settings import PREFIX, Settings, as_given, secret_of
 
 if TYPE_CHECKING:
     from caesura.agents.loader import Agent, Catalog
@@ -52,6 +52,8 @@ async def _examine(flags: Mapping[str, Any], call: bool, agent: str | None) -> i
 
 
 async def _findings(flags: Mapping[str, Any], call: bool, agent: str | None) -> AsyncIterator[Finding]:
+    for finding in _variables(flags):
+        yield finding
     try:
         settings = Settings.load(**flags)
     except StartupError as error:
@@ -85,6 +87,15 @@ async def _findings(flags: Mapping[str, Any], call: bool, agent: str | None) -> 
     yield _search(settings)
     for finding in [*await _sandbox(settings), *_agents(settings, catalog, (server.text, model.text))]:
         yield finding
+
+
+def _variables(flags: Mapping[str, Any]) -> list[Finding]:
+    """A misspelled variable may be why the settings are at fault: they are not asked for the folder."""
+    from caesura.cli.variables import unread
+
+    folder = flags.get("agents_dir") or os.environ.get(f"{PREFIX}AGENTS_DIR")
+    found = unread(os.environ, Path(folder) if folder else None)
+    return [Finding("note", "variables", line) for line in found]
 
 
 def _address(settings: Settings) -> Finding:

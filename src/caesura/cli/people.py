@@ -15,11 +15,12 @@ from caesura.cli import database, streams
 from caesura.cli.credentials import PASSWORD
 from caesura.cli.files import is_there
 from caesura.cli.screen import clean
+from caesura.core import issuers
 from caesura.core.errors import BadInput, NotFound, StartupError
 from caesura.http.tokens import Tokens
 from caesura.service.people import People, check_password, check_username
 from caesura.service.removal import Belongings, Removal
-from caesura.settings import Settings, secret_of
+from caesura.settings import PREFIX, Settings, secret_of
 from caesura.store import conversations as rows
 from caesura.store.database import Database
 from caesura.store.open import open_database
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 
 def add(name: str, **flags: str | None) -> None:
-    settings = Settings.load(**flags)
+    settings = _settings(flags)
     check_username(name)
     password = new_password(name)
     _with_people(settings, lambda people: people.add(name, password))
@@ -69,20 +70,30 @@ def role(name: str, role: Role, **flags: str | None) -> None:
     print(f"{name} {what}")
 
 
-def link(name: str, subject: str | None, **flags: str | None) -> None:
-    settings = _existing(flags)
+def link(name: str, subject: str, **flags: str | None) -> None:
+    settings = Settings.load(**flags)
+    database.require(settings)
     if settings.issuer is None:
-        raise StartupError("CAESURA_JWT_ISSUER is not set: it says whose id this is")
+        wanted = issuers.needed(f"{PREFIX}JWT_")
+        raise StartupError(f"{wanted} are not set: this command needs them as the server has them")
     issuer = settings.issuer.name
     _with_people(settings, lambda people: people.link(name, issuer, subject))
-    whose = f"tokens of {issuer} for {subject}" if subject is not None else "no tokens of another service"
-    print(clean(f"{whose} are {name}'s now"))
+    print(clean(f"tokens of {issuer} for {subject} are {name}'s now"))
+
+
+def unlink(name: str, **flags: str | None) -> None:
+    if _with_people(_existing(flags), lambda people: people.unlink(name)):
+        print(f"no tokens of another service are {name}'s now")
+    else:
+        print(f"no tokens of another service were {name}'s: nothing was changed")
 
 
 def remove(name: str, conversations: str | None, yes: bool, **flags: str | None) -> None:
     settings = _existing(flags)
     found = _with_database(settings, lambda opened: Removal(opened).belongings(name))
     heir = _heir(name, conversations, found)
+    if heir is not None:
+        _with_database(settings, lambda opened: Removal(opened).check(name, heir))
     print(_announced(name, heir, found), file=sys.stderr)
     if not yes:
         _confirm(name)
@@ -110,10 +121,14 @@ def _heir(name: str, conversations: str | None, found: Belongings) -> str | None
 
 
 def _announced(name: str, heir: str | None, found: Belongings) -> str:
-    fate = f"given to {heir}" if heir is not None else "deleted for good, with documents and files"
-    told = f"{name} has {_many(found.conversations, 'conversation')}: {fate}."
-    stopped = f" {_many(found.live_turns, 'turn')} under way: stopped." if found.live_turns else ""
-    return clean(told + stopped)
+    """What will be done, if the operator means it and nothing is in the way."""
+    told = f"{name} has {_many(found.conversations, 'conversation')}"
+    if found.conversations:
+        they = "it" if found.conversations == 1 else "they"
+        fate = f"given to {heir}" if heir is not None else "deleted for good, with documents and files"
+        told += f": {they} will be {fate}"
+    turns = _many(found.live_turns, "turn")
+    return clean(f"{told}. {turns} under way will be stopped." if found.live_turns else f"{told}.")
 
 
 def _many(count: int, noun: str) -> str:
@@ -122,7 +137,7 @@ def _many(count: int, noun: str) -> str:
 
 def _confirm(name: str) -> None:
     if not streams.human():
-        raise BadInput("nobody can be asked here whether that is meant: say --yes")
+        raise BadInput("nothing was changed, because nobody can be asked here: say --yes")
     if streams.line(f"remove {name}? [y/N] ").strip().lower() not in ("y", "yes"):
         raise BadInput("nothing was changed")
 
@@ -205,9 +220,15 @@ def _first_line() -> str:
         return ""
 
 
+def _settings(flags: Mapping[str, str | None]) -> Settings:
+    """Without those of a service that vouches for people, which only `link` needs: an operator's shell may
+    have some of them and not all."""
+    return Settings.load_without("jwt_", **flags)
+
+
 def _existing(flags: Mapping[str, str | None]) -> Settings:
     """Settings of an existing database. Only adding the first person may create one."""
-    settings = Settings.load(**flags)
+    settings = _settings(flags)
     database.require(settings)
     return settings
 

@@ -23,6 +23,23 @@ _LONGEST, _END = 2_000, 500
 _ASKS = "ask_user"
 _MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "↩", "not_done": "✗", "unknown": "?"}
 
+#: What became of a question that was not answered here.
+_CLOSED = {
+    "answered": "answered",
+    "expired": "the question has expired",
+    "superseded": "a new message came in place of an answer",
+    "cancelled": "the question is closed, because the turn was stopped",
+}
+_DECIDED: Mapping[str, str] = {
+    "approve": "approved",
+    "edit": "approved with changes",
+    "reject": "refused",
+    "respond": "answered in place of the call",
+    "answers": "the questions were answered",
+    "fields": "the form was filled in",
+    "value": "the question was answered",
+}
+
 
 def clean(text: str) -> str:
     """Text of a model, a tool or a file: it must not move the cursor, or look like our own question."""
@@ -101,9 +118,9 @@ class Screen:
                 self._title = title
             case ev.ArtifactChanged(id, version, _, agent, parent):
                 self._line_of(agent, parent, f"artifact {one_line(id)}, version {version}", _DIM)
-            case ev.InterruptClosed(id, outcome, answer):
+            case ev.InterruptClosed(id):
                 if id not in self.answered:
-                    self.note(f"({outcome}: {answer['decision']})" if answer else f"({outcome})")
+                    self.note(f"({_closed(event)})")
             case ev.Failed(message, _, error_id):
                 known = f" ({error_id})" if error_id else ""
                 remedy = "; /retry tries again" if self._can_retry else ""
@@ -203,6 +220,11 @@ def call_line(called: str, name: str, args: Mapping[str, object]) -> str:
         count = len(asked) if isinstance(asked, list) else 0
         return f"{called} ({count} question{'' if count == 1 else 's'})" if count else called
     return f"{called} {_short(shown.data(args), 200)}"
+
+
+def _closed(event: ev.InterruptClosed) -> str:
+    decided = _DECIDED.get(event.answer["decision"]) if event.answer else None
+    return decided or _CLOSED[event.outcome]
 
 
 def _prefixed(text: str, prefix: str, at_line_start: bool) -> str:

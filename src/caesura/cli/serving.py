@@ -51,14 +51,16 @@ def _greet(settings: Settings, address: str) -> None:
     lines programs read."""
     from caesura.agents.model_names import DEMO, default_model
     from caesura.cli.guesses import guess
+    from caesura.cli.variables import unread
 
     found = default_model(os.environ, settings.model)
     doubt = guess(settings, found, _program())
-    told = (
-        f"Caesura {caesura.__version__} is at {address}, model: {'demo (no AI)' if found == DEMO else found}"
-    )
+    place = f"{address}{settings.root_path}"
+    told = f"Caesura {caesura.__version__} is at {place}, model: {'demo (no AI)' if found == DEMO else found}"
+    for line in unread(os.environ, settings.agents_dir):
+        logger.warning("%s", line)
     if sys.stderr.isatty():
-        return _print(settings, address, f"{told}\n  {doubt}" if doubt else told)
+        return _print(settings, place, f"{told}\n  {doubt}" if doubt else told)
     logger.info("%s", told)
     if doubt:
         logger.warning("model: %s", doubt)

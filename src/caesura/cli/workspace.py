@@ -56,16 +56,24 @@ def _target(name: str, replaces: bool) -> Iterator[BinaryIO]:
 
 
 def put(url: str, user: str | None, conversation: str, source: str, path: str | None) -> None:
+    target = _place(source, path or "")
     with opened(url, user) as session:
         files = session.client.files
         if source == _STREAM:
-            if path is None:
-                raise Refused("standard input has no name: give a PATH")
-            made = session.run(files.put(conversation, path, sys.stdin.buffer.read()))
+            made = session.run(files.put(conversation, target, sys.stdin.buffer.read()))
         else:
             with Path(source).open("rb") as content:
-                made = session.run(files.put(conversation, path or Path(source).name, content))
-    print(line(made))
+                made = session.run(files.put(conversation, target, content))
+    print(line(made, made.path))
+
+
+def _place(source: str, path: str) -> str:
+    """Where a file goes: below its own name, if only a folder is named for it, or nothing."""
+    if path and not path.endswith("/"):
+        return path
+    if source == _STREAM:
+        raise Refused("standard input has no name: give a PATH that ends in one")
+    return f"{path}{Path(source).name}"
 
 
 def remove(url: str, user: str | None, conversation: str, path: str) -> None:
@@ -74,15 +82,15 @@ def remove(url: str, user: str | None, conversation: str, path: str) -> None:
     print(clean(f"{path} was removed"))
 
 
-def line(file: File) -> str:
-    """The bytes, when it was changed, and the name. A folder ends in a slash."""
+def line(file: File, path: str | None = None) -> str:
+    """The bytes, when it was changed, and the name, or the path. A folder ends in a slash."""
     try:
         at = datetime.fromtimestamp(file.modified_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):  # an agent can give a file any time
         at = f"{'-':>16}"
     size = "-" if file.size is None else str(file.size)
     mark = {"file": "", "folder": "/", "link": "  (a link)", "other": "  (not a file)"}[file.kind]
-    return clean(f"{size:>12}  {at}  {file.name}{mark}")
+    return clean(f"{size:>12}  {at}  {path or file.name}{mark}")
 
 
 async def _copy(client: Client, conversation: str, path: str, to: BinaryIO) -> None:

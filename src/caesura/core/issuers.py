@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -51,21 +51,16 @@ def issuer(
 ) -> Issuer | None:
     """What the settings say whose names begin with `prefix`; None if they name no service. Raises
     `ValueError` with one line."""
-    if not name:
-        own_claim = claim if claim != _CLAIM else None
-        others = {
-            "AUDIENCE": audience,
-            "JWKS": jwks,
-            "KEY": key,
-            "CLAIM": own_claim,
-            "ALGORITHMS": algorithms,
-        }
-        if given := next((setting for setting, value in others.items() if value), None):
-            raise ValueError(f"{prefix}ISSUER is required with {prefix}{given}")
+    own_claim = claim if claim != _CLAIM else None
+    settings = {"ISSUER": name, "AUDIENCE": audience, "JWKS": jwks, "KEY": key, "CLAIM": own_claim}
+    given = [setting for setting, value in (settings | {"ALGORITHMS": algorithms}).items() if value]
+    if not given:
         return None
-    if not audience:
-        raise ValueError(f"{prefix}AUDIENCE is required with {prefix}ISSUER")
-    if (jwks is None) == (key is None):
+    missing = needed(prefix, given)
+    if missing or not name or not audience:
+        verb = "are" if " and " in missing else "is"
+        raise ValueError(f"{missing} {verb} required with {prefix}{given[0]}")
+    if jwks is not None and key is not None:
         raise ValueError(f"{prefix}ISSUER needs either {prefix}JWKS or {prefix}KEY")
     if name == OWN or len(name) > LONGEST_ISSUER or not name.isprintable():
         why = f"is what this server calls itself: {OWN}" if name == OWN else "is too long or not printable"
@@ -73,6 +68,15 @@ def issuer(
     if jwks is not None and (fault := _url_fault(jwks)):
         raise ValueError(f"{prefix}JWKS {fault}")
     return Issuer(name, audience, jwks, key, claim, _algorithms(prefix, key, algorithms))
+
+
+def needed(prefix: str, given: Collection[str] = ()) -> str:
+    """The settings without which no other service can vouch for people, besides those that are given."""
+    names = [f"{prefix}{setting}" for setting in ("ISSUER", "AUDIENCE") if setting not in given]
+    if "JWKS" not in given and "KEY" not in given:
+        names.append(f"{prefix}JWKS (or {prefix}KEY)")
+    *others, last = names or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _algorithms(prefix: str, key: str | None, chosen: tuple[str, ...]) -> tuple[str, ...]:

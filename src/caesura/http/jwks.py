@@ -23,7 +23,7 @@ from caesura.agents.aside import Aside
 from caesura.core import json_data
 from caesura.core.addresses import is_loopback
 from caesura.core.errors import Unavailable
-from caesura.models import certificates
+from caesura.models import certificates, obstacles
 
 logger = logging.getLogger(__name__)
 
@@ -169,11 +169,11 @@ def _file(path: Path, aside: Aside) -> Source:
 
 def _remote(url: str, aside: Aside) -> Source:
     told = shown(url)
+    direct = is_loopback(urlsplit(url).hostname or "")
 
     def client() -> Any:
         import httpx
 
-        direct = is_loopback(urlsplit(url).hostname or "")
         verify = certificates.context(os.environ)
         return httpx.AsyncClient(verify=verify, trust_env=not direct, timeout=_SECONDS)
 
@@ -195,9 +195,23 @@ def _remote(url: str, aside: Aside) -> Source:
                         data = _small(data + part)
                     return data
         except unread as error:
-            raise Unreadable(f"{told}: {type(error).__name__} {error}".strip()) from error
+            raise Unreadable(f"{told}: {_why(error, url, direct)}") from error
 
     return fetch
+
+
+def _why(error: Exception, url: str, direct: bool) -> str:
+    from httpx import ConnectError, TimeoutException
+
+    if isinstance(error, TimeoutException | TimeoutError):
+        return f"no answer within {_SECONDS:g} seconds"
+    if isinstance(error, ConnectError) and (
+        why := obstacles.behind(error, url, {} if direct else os.environ)
+    ):
+        return why
+    return (
+        str(error) if isinstance(error, certificates.Untrusted) else f"{type(error).__name__} {error}".strip()
+    )
 
 
 def shown(place: str) -> str:

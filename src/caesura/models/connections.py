@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-import socket
 import ssl
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +10,7 @@ from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
-from caesura.models import certificates, proxies
+from caesura.models import certificates, obstacles, proxies
 from caesura.models.failures import ModelError
 from caesura.models.line import Exchange, Line
 from caesura.models.proxies import Proxy
@@ -24,7 +21,6 @@ CONNECT_TIMEOUT = 15.0
 #: How many connections wait for their next request, and for how many seconds.
 _IDLE, _KEPT = 32, 30.0
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_NUMBER = re.compile(r"\[Errno (\d{1,4})\]")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -215,18 +211,8 @@ def _host(place: _Place, usual_port: bool = True) -> str:
 
 
 def _told(error: OSError | UnicodeError, place: _Place) -> str:
-    to = f"the proxy {place.proxy.host}:{place.proxy.port}" if place.proxy else f"{place.host}:{place.port}"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the certificate of {place.host} is not trusted: {error.verify_message}"
-    if isinstance(error, ssl.SSLError):
-        return f"no secure connection to {place.host}: {error.reason or 'TLS failed'}"
-    if isinstance(error, socket.gaierror | UnicodeError):
-        return f"{place.proxy.host if place.proxy else place.host} is not known: no such host"
-    return f"{to} cannot be reached: {_reason(error)}"
-
-
-def _reason(error: OSError) -> str:
-    """asyncio puts a text of its own in the place of the system's, and for several addresses into one."""
-    found = _NUMBER.search(str(error))
-    number = error.errno or (int(found[1]) if found else 0)
-    return os.strerror(number).lower() if number > 0 else error.strerror or type(error).__name__
+    if place.proxy is None:
+        return obstacles.told(error, place.host, f"{place.host}:{place.port}")
+    return obstacles.told(
+        error, place.host, f"the proxy {place.proxy.host}:{place.proxy.port}", place.proxy.host
+    )

@@ -129,13 +129,17 @@ class People:
             found = await self._database.write(_create_vouched, issuer, subject)
         return found
 
-    async def link(self, username: str, issuer: str, subject: str | None) -> None:
-        """Let tokens of another service for this subject be this person; None for no such tokens."""
+    async def link(self, username: str, issuer: str, subject: str) -> None:
+        """Let tokens of another service for this subject be this person."""
         if username == LOCAL:
             raise BadUsername(f"{LOCAL!r} is the person of a server without log-in")
-        if subject is not None and issuers.subject(subject) is None:
+        if issuers.subject(subject) is None:
             raise BadInput(f"an id has 1 to {issuers.LONGEST_SUBJECT} printable characters")
-        await self._database.write(users.link, username, issuer if subject is not None else None, subject)
+        await self._database.write(users.link, username, issuer, subject)
+
+    async def unlink(self, username: str) -> bool:
+        """Let no tokens of another service be this person. False if there were none."""
+        return await self._database.write(users.unlink, username)
 
     async def page(self, asker: str, limit: int, after: str = "") -> list[Person]:
         """People by name, after this one, and what they have used. For an admin alone."""

@@ -40,7 +40,7 @@ class Removal:
         """Remove a person. Their conversations become the heir's; without an heir they are deleted. Files are
         left: a workspace without a conversation is removed by the next sweep."""
         if heir is not None:
-            await self._check(user_id, heir)
+            await self.check(user_id, heir)
         await self.belongings(user_id)
         await self._database.write(users.disable, user_id)
         for _ in range(_ROUNDS):
@@ -55,7 +55,8 @@ class Removal:
                 continue
         raise Conflict(f"{user_id} gets new conversations all the time: try again")
 
-    async def _check(self, user_id: str, heir: str) -> None:
+    async def check(self, user_id: str, heir: str) -> None:
+        """Refuse somebody who cannot get what this person has."""
         if heir == user_id:
             raise BadInput(f"{user_id} cannot get their own conversations")
         await self._database.read(_check_heir, heir)

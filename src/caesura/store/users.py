@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Collection
 from typing import Literal, NamedTuple, get_args
 
@@ -105,9 +106,9 @@ def vouched(connection: Connection, issuer: str, subject: str) -> User | None:
     return User(*row) if row else None
 
 
-def link(connection: Connection, user_id: str, issuer: str | None, subject: str | None) -> None:
-    """Let tokens of another service for this subject be this person; None for no such tokens. If there
-    were such tokens before, all sessions and tickets end: they may be of somebody who is not this person."""
+def link(connection: Connection, user_id: str, issuer: str, subject: str) -> None:
+    """Let tokens of another service for this subject be this person. If there were such tokens before, all
+    sessions and tickets end: they may be of somebody who is not this person."""
     ended = case((users.c.subject.is_not(None), users.c.log_outs + 1), else_=users.c.log_outs)
     values = {"issuer": issuer, "subject": subject, "log_outs": ended}
     statement = update(users).where(users.c.id == user_id).values(values)
@@ -115,9 +116,30 @@ def link(connection: Connection, user_id: str, issuer: str | None, subject: str 
         with savepoint(connection):
             changed = connection.execute(statement).rowcount
     except IntegrityError as error:
-        raise Conflict(f"somebody else is {subject} already: `caesura user list` says who") from error
+        raise Conflict(_taken(connection, user_id, issuer, subject)) from error
     if changed == 0:
         raise NotFound(f"user not found: {user_id}")
+
+
+def _taken(connection: Connection, user_id: str, issuer: str, subject: str) -> str:
+    """Who is this one already, and what to do: somebody who came before the link has got an account."""
+    other = vouched(connection, issuer, subject)
+    if other is None:
+        return f"somebody else was {subject} until now: try again"
+    recipe = (
+        f"`caesura user unlink {other.id}`",
+        f"`caesura user link {user_id} {shlex.quote(subject)}`",
+        f"`caesura user remove {other.id} --conversations give={user_id}`",
+    )
+    return f"{other.id} is {subject} already. If both are one person: {', then '.join(recipe)}"
+
+
+def unlink(connection: Connection, user_id: str) -> bool:
+    """Let no tokens of another service be this person. All sessions and tickets end, as with another link.
+    False if there were no such tokens."""
+    statement = update(users).where(users.c.id == user_id, users.c.subject.is_not(None))
+    values = {"issuer": None, "subject": None, "log_outs": users.c.log_outs + 1}
+    return _changed(connection, user_id, statement.values(**values))
 
 
 def set_role(connection: Connection, user_id: str, role: Role) -> None:
