@@ -330,6 +330,40 @@ graph = graph.compile()
     assert "2 a b" in (await world.say("b")).text
 
 
+REMEMBERING = """
+from langchain_core.messages import ToolMessage
+
+def work(state):
+    seen = len(state["messages"])
+    call = {"id": f"c{seen}", "name": "look", "args": {}}
+    asked = AIMessage("", tool_calls=[call])
+    found = ToolMessage("out", tool_call_id=call["id"], name="look")
+    return {"messages": [asked, found, AIMessage(f"WORDS")]}
+
+inner = StateGraph(MessagesState)
+inner.add_node("work", work)
+inner.add_edge(START, "work")
+inner = inner.compile(checkpointer=True)
+
+graph = StateGraph(MessagesState)
+graph.add_node("inner", inner)
+graph.add_edge(START, "inner")
+graph = graph.compile()
+"""
+
+
+@pytest.mark.parametrize("words", ["well", "seen {seen}"])
+async def test_a_subgraph_that_remembers_the_messages_of_the_branch_has_each_of_them_once(
+    world: World, words: str
+) -> None:
+    graph(world, REMEMBERING.replace("WORDS", words))
+    for number in range(3):
+        said = await world.say("go on")
+        row = await world.checked(said.turn)
+        assert [message.role for message in row.messages or ()] == ["assistant", "tool", "assistant"]
+        assert said.text == words.format(seen=1 + 4 * number), "as many messages as the branch has"
+
+
 async def test_the_state_goes_with_its_conversation_and_counts_for_its_owner(world: World) -> None:
     graph(world, COUNT)
     said = await world.say("a" * 1000)

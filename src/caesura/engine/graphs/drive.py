@@ -6,11 +6,11 @@ The graph is checkpointed at every step, because only the graph knows what its s
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.channels import DeltaChannel
@@ -40,13 +40,22 @@ _MODES: list[StreamMode] = ["messages", "updates", "tasks"]
 _NOTHING = object()
 
 
+class _Work(NamedTuple):
+    """What a graph works on. `remembered` are messages that its subgraphs have already. `state` is None if it
+    has not begun."""
+
+    message: str
+    remembered: Sequence[BaseMessage]
+    state: StateSnapshot | None
+
+
 async def advance(run: Run) -> dict[str, Interrupt]:
     """Run the graph of the turn's agent. Returns its questions, if any, by the id under which it expects the
     answer."""
     scope = Scope(run, run.agent)
     with identity.place(scope).active():
         await states.begin(run)
-        return await _observed(scope, run.turn.content)
+        return await _observed(scope, run.turn.content, await states.remembered(run))
 
 
 async def leave(run: Run) -> list[Kept]:
@@ -71,28 +80,29 @@ async def delegate(scope: Scope, task: str) -> Message:
     return Message("assistant", _last_words(scope, state.values))
 
 
-async def _observed(scope: Scope, message: str) -> dict[str, Interrupt]:
+async def _observed(
+    scope: Scope, message: str, remembered: Sequence[BaseMessage] = ()
+) -> dict[str, Interrupt]:
     """Run a graph that works on this message, with the calls of its marked tools."""
     state = None
     if scope.run.cause != "start":
         state = await _state(scope, _config(scope))
         await _void_unknown(scope, state)
     async with own_calls.of(scope) as calls:
-        found = await _advance(scope, message, state, calls)
+        work = _Work(message, remembered, state)
+        found = await _advance(scope, work, calls)
     return found | calls.asked
 
 
-async def _advance(
-    scope: Scope, message: str, state: StateSnapshot | None, calls: OwnCalls
-) -> dict[str, Interrupt]:
+async def _advance(scope: Scope, work: _Work, calls: OwnCalls) -> dict[str, Interrupt]:
     run, config = scope.run, _config(scope)
     steps = config["recursion_limit"]
     config["callbacks"] = [*run.callbacks, calls.runs]
-    questions, begun = Questions(scope, calls.ids), _step(state)
-    into = await _input(scope, message, state, questions)
+    questions, begun = Questions(scope, calls.ids), _step(work.state)
+    into = await _input(scope, work, questions)
     try:
         while into is not _NOTHING:
-            found = await _stream(scope, into, config, calls)
+            found = await _stream(scope, into, config, calls, work.remembered)
             asked = await questions.asked(item for item in found if not own_calls.is_own(item))
             if asked or calls.asked or not found:
                 return asked
@@ -111,8 +121,7 @@ async def _advance(
 
 async def _state(scope: Scope, config: Any) -> StateSnapshot | None:
     """The state of the graph; None if it has not begun with its message."""
-    crashed = scope.run.cause == "adopt"
-    state: StateSnapshot = await scope.agent.graph.aget_state(config, subgraphs=crashed)
+    state: StateSnapshot = await scope.agent.graph.aget_state(config)
     begun = state.created_at is not None and _step(state) > states.BEFORE_INPUT
     return state if begun else None
 
@@ -157,11 +166,11 @@ def _step(state: StateSnapshot | None) -> int:
     return -1 if state is None else (state.metadata or {}).get("step", -1)
 
 
-async def _input(scope: Scope, message: str, state: StateSnapshot | None, questions: Questions) -> Any:
+async def _input(scope: Scope, work: _Work, questions: Questions) -> Any:
     """The input with which the graph continues: its first messages, answers, None to resume, or `_NOTHING` if
     it has ended."""
-    if state is None:
-        return {"messages": _opening(scope, message)}
+    if (state := work.state) is None:
+        return {"messages": _opening(scope, work)}
     if resume := await questions.resumed(waiting(state.tasks)):
         return Command(resume=resume)
     if bool(state.tasks) or (state.metadata or {}).get("source") == "input":
@@ -178,15 +187,15 @@ def _told(run: Run, known: set[str]) -> list[BaseMessage]:
     return [HumanMessage(text, id=name) for name, text in named if name not in known]
 
 
-def _opening(scope: Scope, message: str) -> list[BaseMessage]:
+def _opening(scope: Scope, work: _Work) -> list[BaseMessage]:
     """The first messages of the graph. A retry includes what the earlier attempt finished. A sub-agent sees
     nothing of the conversation but its task."""
     run = scope.run
     whole = [item for item in run.transcript.finished if not item.cut]
     done = [item for item in fold.close(whole, run.transcript.running) if item.parent == scope.parent]
     before = run.history.messages if scope.parent is None else []
-    said = [*before, *history.valid([Message("user", message), *done])]
-    return given(replace(item, kept=()) if item.kept else item for item in said)
+    said = [*before, *history.valid([Message("user", work.message), *done])]
+    return given((replace(item, kept=()) if item.kept else item for item in said), work.remembered)
 
 
 async def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
@@ -199,10 +208,12 @@ async def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
         scope.run.say(ev.TextVoided(call))
 
 
-async def _stream(scope: Scope, into: Any, config: Any, calls: OwnCalls) -> list[GraphInterrupt]:
+async def _stream(
+    scope: Scope, into: Any, config: Any, calls: OwnCalls, remembered: Sequence[BaseMessage]
+) -> list[GraphInterrupt]:
     """Run the graph, and return what it asks."""
     run, control, graph = scope.run, RunControl(), scope.agent.graph
-    watcher = Watcher(scope, calls, partial(_saved, scope))
+    watcher = Watcher(scope, calls, partial(_saved, scope), remembered)
     asked: dict[str, GraphInterrupt] = {}
     stream: AsyncGenerator[Any, None] = graph.astream(
         into,

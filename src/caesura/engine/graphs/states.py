@@ -8,9 +8,10 @@ first checkpoint of the turn, so no reducer sees it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from langchain_core.messages import BaseMessage
 from langgraph.channels import DeltaChannel, EphemeralValue
 from langgraph.checkpoint.base import empty_checkpoint
 from sqlalchemy import Connection
@@ -18,6 +19,7 @@ from sqlalchemy import Connection
 from caesura.agents.aside import LARGE
 from caesura.core import outputs
 from caesura.engine.failures import StateLimit
+from caesura.engine.graphs.messages import found_in
 from caesura.engine.graphs.renaming import renamed
 from caesura.engine.graphs.saver import Place, Saver
 from caesura.engine.run import Run
@@ -47,6 +49,21 @@ async def begin(run: Run) -> None:
         return
     made = await _aside(run, [item.body for item in found], lambda: _seeds(_saver(run), found))
     await run.database.write_lightly(_put, turn.num, turn.epoch, made)
+
+
+async def remembered(run: Run) -> list[BaseMessage]:
+    """The messages that subgraphs with a memory of their own have when the turn begins."""
+    begins = run.turn.begins_with
+    if begins is None:
+        return []
+    found = [item for item in await run.database.read(graph_states.of, begins) if item.ns]
+    if not found:
+        return []
+    return await _aside(
+        run,
+        [item.body for item in found],
+        lambda: [message for _, value in _loaded(_saver(run), found) for message in found_in(value)],
+    )
 
 
 async def left(run: Run, place: Place) -> list[Kept]:
@@ -85,6 +102,12 @@ def _inherited(connection: Connection, turn: int, begins: int) -> list[Kept]:
 
 def _seeds(saver: Saver, found: list[Kept]) -> dict[str, Checkpoint]:
     values: dict[str, dict[str, Any]] = {}
+    for item, value in _loaded(saver, found):
+        values.setdefault(item.ns, {})[item.channel] = value
+    return {ns: _seed(saver, channels) for ns, channels in values.items()}
+
+
+def _loaded(saver: Saver, found: list[Kept]) -> Iterator[tuple[Kept, Any]]:
     modules = {name for name, *_ in saver.types}
     for item in found:
         try:
@@ -92,8 +115,7 @@ def _seeds(saver: Saver, found: list[Kept]) -> dict[str, Checkpoint]:
         except Exception:
             logger.exception("the channel %s of a graph cannot be read and is left out", item.channel)
             continue
-        values.setdefault(item.ns, {})[item.channel] = value
-    return {ns: _seed(saver, channels) for ns, channels in values.items()}
+        yield item, value
 
 
 def _seed(saver: Saver, values: dict[str, Any]) -> Checkpoint:

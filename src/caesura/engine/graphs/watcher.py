@@ -45,7 +45,10 @@ class Watcher:
     then as a whole, and once more from a subgraph. A graph's node may also give messages in another form,
     without ids: these are read from the state, when they have become part of it."""
 
-    def __init__(self, scope: Scope, calls: OwnCalls, read_saved: ReadSaved) -> None:
+    def __init__(
+        self, scope: Scope, calls: OwnCalls, read_saved: ReadSaved, remembered: Sequence[BaseMessage] = ()
+    ) -> None:
+        """`remembered` are messages of earlier turns, which a subgraph may return once more."""
         self._scope, self._run, self._read_saved = scope, scope.run, read_saved
         self._calls, self._ids = calls, calls.ids
         #: An update, until it is told which task has given it.
@@ -58,7 +61,7 @@ class Watcher:
         #: then is to be looked for.
         self._unread, self._spoken = 0, Counter[str]()
         self._unsure = self._run.cause != "start"
-        self._finished: set[str] = set()
+        self._finished = {message.id for message in remembered if message.id}
         for ref, message in self._run.transcript.calls.values():
             if ref and message.parent == scope.parent:
                 self._finished.add(id_of(ref))
