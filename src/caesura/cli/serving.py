@@ -112,4 +112,5 @@ def _program() -> str:
     """How to call this program from the current folder."""
     if shutil.which("caesura") is not None or not sys.argv[0].endswith("caesura"):
         return "caesura"
-    return os.path.relpath(sys.argv[0])
+    # In a container the current folder is the root, and the person is elsewhere.
+    return sys.argv[0] if os.getcwd() == "/" else os.path.relpath(sys.argv[0])
