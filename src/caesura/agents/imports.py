@@ -18,6 +18,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from caesura.agents import packages
 from caesura.agents.faults import did_you_mean
 from caesura.core import installs
 
@@ -191,7 +192,8 @@ class _Source(importlib.abc.InspectLoader):
 
 
 def _installed(name: str) -> ModuleType:
-    found: ModuleType = run(lambda: importlib.import_module(name), name)
+    with packages.remembered(name):
+        found: ModuleType = run(lambda: importlib.import_module(name), name)
     return found
 
 
