@@ -23,6 +23,7 @@ _QUESTION = "leave it out, and call interrupt() in a graph's node where a person
 
 def load(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
     """The compiled graph that `target` names, or that the factory function `target` returns."""
+    imports.check_version("langgraph")
     try:
         from langgraph.pregel import Pregel  # takes half a second to load, and few need it
     except ModuleNotFoundError as error:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from caesura.agents import packages
+from caesura.agents import extra_versions, packages
 from caesura.agents.faults import did_you_mean
 from caesura.core import installs
 
@@ -207,6 +207,8 @@ def run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
         line = _line(error, str(path)) if path is not None else 0
         if (extra := _missing_extra(error)) is not None:
             raise ImportFault(*needs(what, extra), line) from error
+        if isinstance(error, ImportError):
+            check_version(_EXTRAS.get(_package(error)), line)
         if path is not None and _is_relative(error):
             message = f"{what} has a relative import, of a file next to it, which is not possible"
             raise ImportFault(message, _ONE_FILE, line) from error
@@ -229,8 +231,11 @@ def _neighbour(error: BaseException, path: Path) -> str | None:
 
 def _missing_extra(error: BaseException) -> str | None:
     """The extra that would install the package that was not found."""
-    name = error.name if isinstance(error, ModuleNotFoundError) else None
-    return _EXTRAS.get((name or "").partition(".")[0])
+    return _EXTRAS.get(_package(error)) if isinstance(error, ModuleNotFoundError) else None
+
+
+def _package(error: ImportError) -> str:
+    return (error.name or "").partition(".")[0]
 
 
 def _said(error: BaseException) -> str:
@@ -264,3 +269,9 @@ def _line(error: BaseException, file: str) -> int:
 
 def needs(what: str, extra: str) -> tuple[str, str]:
     return f"{what} needs the extra {extra}", f"install it: {installs.add_extra(extra)}"
+
+
+def check_version(extra: str | None, line: int = 0) -> None:
+    """Raise an `ImportFault` if a package of this extra is too old or too new."""
+    if extra is not None and (misfit := extra_versions.misfit(extra)):
+        raise ImportFault(misfit, f"install it: {installs.add_extra(extra)}", line)
