@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from caesura.agents.cautions import cautions
 from caesura.agents.extra_versions import misfit
 from caesura.agents.loader import Catalog, check
 from caesura.agents.tools.registry import standard
@@ -193,7 +194,7 @@ def faults(folder: Path, spec: str) -> list[str]:
             "fails",
             [
                 f"flow.py:{line('def fails():') + 1}: flow:fails() failed: ValueError: no key: set MY_KEY"
-                " (correct this line)"
+                " (set MY_KEY, or correct this line)"
             ],
         ),
     ],
@@ -222,6 +223,80 @@ def test_a_field_that_a_graph_makes_no_use_of_is_a_fault(folder: Path, field: st
     (told,) = faults(folder, f"type: langgraph\ngraph: 'flow:good'\n{field}")
     name = field.partition(":")[0]
     assert told.startswith(f"a.yaml:7: spec.{name}: has no effect on a graph ({remedy}")
+
+
+def test_of_the_model_what_a_title_makes_no_use_of_is_a_fault(folder: Path) -> None:
+    spec = "type: langgraph\ngraph: 'flow:good'\nmodel: {primary: demo, context_tokens: 5000, idle_timeout: 4"
+    assert faults(folder, f"{spec}}}") == []
+    assert faults(folder, f"{spec}, context: summarise}}") == [
+        "a.yaml:7: spec.model.context: has no effect on a graph (shorten the messages in the graph's code)"
+    ]
+
+
+CONTEXTS = """
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+from langgraph.graph import MessagesState, StateGraph
+from pydantic import BaseModel
+
+
+def answer(state):
+    return {"messages": [("ai", "hi")]}
+
+
+def build(schema):
+    builder = StateGraph(MessagesState, context_schema=schema)
+    return builder.add_node(answer).set_entry_point("answer").compile()
+
+
+@dataclass
+class Known:
+    user_id: str
+    tenant: str = "none"
+
+
+class Dictionary(TypedDict):
+    turn_id: str
+    tenant: str
+    more: NotRequired[str]
+
+
+@dataclass
+class Data:
+    agent: str
+    tenant: str
+    region: str
+
+
+class Pydantic(BaseModel):
+    conversation_id: str
+    tenant: str
+    more: int = 1
+
+
+none, known, dictionary, data, pydantic = map(build, (None, Known, Dictionary, Data, Pydantic))
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "unknown"),
+    [
+        ("none", ""),
+        ("known", ""),
+        ("dictionary", "tenant"),
+        ("data", "region, tenant"),
+        ("pydantic", "tenant"),
+    ],
+)
+def test_a_context_that_no_graph_gets_is_a_caution(tmp_path: Path, target: str, unknown: str) -> None:
+    (tmp_path / "flow.py").write_text(CONTEXTS)
+    agent_files.put(tmp_path, "a", f"type: langgraph\ngraph: 'flow:{target}'")
+    told = (
+        f"agent a: the context_schema of its graph requires {unknown}, which no graph gets,"
+        " so runtime.context is None (make optional what it requires besides)"
+    )
+    assert list(cautions(Catalog(tmp_path, TOOLS).get("a"))) == ([told] if unknown else [])
 
 
 def test_a_server_does_not_offer_a_graph_with_a_fault(folder: Path) -> None:

@@ -13,8 +13,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from caesura.agents import packages
-from caesura.agents.loader import Catalog
+from caesura.agents import imports, packages
+from caesura.agents.loader import Catalog, check
 from caesura.agents.tools.registry import standard
 from tests import agent_files
 
@@ -227,3 +227,51 @@ def test_a_changed_file_of_a_loaded_package_is_told_once(code: Path, warned: Cal
     edit(words)
     found.refresh()
     assert warned() == ["shopbot/__init__.py and 2 other files have changed: restart the server to use them"]
+
+
+@pytest.mark.parametrize(
+    ("source", "told", "remedy"),
+    [
+        (
+            "raise ValueError('Pass an `api_key`, or set the `OPENAI_API_KEY` environment variable.')",
+            "shopbot.flow failed: ValueError: Pass an `api_key`, or set the `OPENAI_API_KEY`"
+            " environment variable.",
+            "set OPENAI_API_KEY, or correct its code",
+        ),
+        (
+            "import os\nos.environ['SHOP_REGION']",
+            "shopbot.flow failed: KeyError: 'SHOP_REGION'",
+            "set SHOP_REGION, or correct its code",
+        ),
+        (
+            "raise ValueError('SHOP_TOKEN is not set')",
+            "shopbot.flow failed: ValueError: SHOP_TOKEN is not set",
+            "set SHOP_TOKEN, or correct its code",
+        ),
+        (
+            "raise ValueError('bad state: NOT_READY')",
+            "shopbot.flow failed: ValueError: bad state: NOT_READY",
+            "correct its code",
+        ),
+        (
+            "import not_there_at_all",
+            "shopbot.flow failed: ModuleNotFoundError: No module named 'not_there_at_all'",
+            "install that module, or name its folder with PYTHONPATH",
+        ),
+    ],
+    ids=["key", "variable", "token", "other", "module"],
+)
+def test_code_of_a_package_that_fails_has_a_remedy_that_fits(
+    code: Path, source: str, told: str, remedy: str
+) -> None:
+    (code / "shopbot/flow.py").write_text(source)
+    agent_files.put(code.parent / "agents", "a", KINDS["graph"][0])
+    (fault,) = check(code.parent / "agents", TOOLS)
+    assert str(fault) == f"a.yaml:6: spec.graph: {told} ({remedy})"
+
+
+@pytest.mark.parametrize("target", ["shopbot.flaw:graph", "shopless:graph", "shopless.flow:graph"])
+def test_a_module_that_is_not_there_is_told_where_it_may_be(code: Path, target: str) -> None:
+    agent_files.put(code.parent / "agents", "a", f"type: langgraph\ngraph: '{target}'")
+    (fault,) = check(code.parent / "agents", TOOLS)
+    assert fault.remedy == imports.WHERE

@@ -40,6 +40,7 @@ _NOT_FOR_GRAPHS = {
     "interrupt_on": _OWN_QUESTIONS,
     "sub_agents": "use another agent, which names this one in its sub_agents",
     "mcp_servers": _OWN_TOOLS,
+    "model.context": "shorten the messages in the graph's code",
 }
 
 
@@ -294,8 +295,9 @@ class _Check:
         """What the file says to no effect, because a graph makes no use of it, and what is wrong with the
         graph itself."""
         for name, remedy in _NOT_FOR_GRAPHS.items() if self._is_graph else ():
-            if self._written(("spec", name), object):
-                yield self._fault(("spec", name), "has no effect on a graph", remedy)
+            path: FieldPath = ("spec", *name.split("."))
+            if self._written(path, object):
+                yield self._fault(path, "has no effect on a graph", remedy)
         for message, remedy in graphs.misfits(graph) if graph is not None else ():
             yield self._fault(("spec", "graph"), message, remedy)
 
@@ -322,7 +324,7 @@ class _Check:
         file = imports.module_file(target, self._folder) if error.line else None
         if file is None:
             return self._fault(path, str(error), error.remedy)
-        remedy = "correct this line" if error.remedy == imports.WHERE else error.remedy
+        remedy = imports.CORRECT_LINE if error.remedy == imports.WHERE else error.remedy
         return Fault(str(file.relative_to(self._folder)), error.line, "", str(error), remedy)
 
     def _option_faults(self, model_class: type[Any]) -> Iterator[Fault]:
