@@ -19,14 +19,16 @@ WITHOUT_RUN = $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' require
 LOCKED := langchain langgraph langfuse
 COMMA := ,
 WANTED := $(subst $(COMMA), ,$(EXTRAS))
+# What somebody has put in the place of a locked package of an extra.
+ALTERED = $(shell $(BIN)/python requirements/altered.py requirements/extras/$(1).txt 2>/dev/null)
 # The types are checked while npm installs, other checks run beside the tests. Where make can, it shows the output of each check when that ends.
 IN_ONE_PIECE := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-CHECKED := $(wildcard src tests bench web/build.py requirements/install.py)
+CHECKED := $(wildcard src tests bench web/build.py requirements/install.py requirements/altered.py)
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev servers web run test checks page-checks lint format types architecture vitest pytest quick bench film pictures lock clean
+.PHONY: again help setup dev servers web run test checks page-checks lint format types architecture vitest pytest quick bench film pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -120,7 +122,7 @@ $(VENV)/.run: $(BIN)/python requirements/run.txt requirements/build.txt pyprojec
 	@touch $@
 
 .SECONDEXPANSION:
-$(VENV)/.extra-%: $(VENV)/.run $$(wildcard requirements/extras/$$*.txt)
+$(VENV)/.extra-%: $(VENV)/.run $$(wildcard requirements/extras/$$*.txt) $$(if $$(call ALTERED,$$*),again)
 	@test -f requirements/extras/$*.txt || { echo "unknown extra: $*; the extras are: $(LOCKED)" >&2; exit 1; }
 	$(PIP) install --require-hashes -r requirements/extras/$*.txt
 	@touch $@

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy.engine import make_url
 
 from caesura.agents.aside import Aside
+from caesura.agents.cautions import cautions
 from caesura.agents.default_agent import lack
 from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
@@ -249,6 +250,8 @@ def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
             logger.info("agent %s was loaded again from %s", agent.name, agent.path.name)
         if found := shortage(agent, model, os.environ, settings.model_map):
             logger.warning("%s", found)
+        for caution in cautions(agent):
+            logger.warning("%s", caution)
 
     catalog = Catalog(
         settings.agents_dir,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from caesura.agents.cautions import cautions
+from caesura.agents.extra_versions import misfit
 from caesura.agents.loader import Catalog, check
 from caesura.agents.tools.registry import standard
 from tests import agent_files
@@ -190,7 +194,7 @@ def faults(folder: Path, spec: str) -> list[str]:
             "fails",
             [
                 f"flow.py:{line('def fails():') + 1}: flow:fails() failed: ValueError: no key: set MY_KEY"
-                " (correct this line)"
+                " (set MY_KEY, or correct this line)"
             ],
         ),
     ],
@@ -221,6 +225,144 @@ def test_a_field_that_a_graph_makes_no_use_of_is_a_fault(folder: Path, field: st
     assert told.startswith(f"a.yaml:7: spec.{name}: has no effect on a graph ({remedy}")
 
 
+def test_of_the_model_what_a_title_makes_no_use_of_is_a_fault(folder: Path) -> None:
+    spec = "type: langgraph\ngraph: 'flow:good'\nmodel: {primary: demo, context_tokens: 5000, idle_timeout: 4"
+    assert faults(folder, f"{spec}}}") == []
+    assert faults(folder, f"{spec}, context: summarise}}") == [
+        "a.yaml:7: spec.model.context: has no effect on a graph (shorten the messages in the graph's code)"
+    ]
+
+
+CONTEXTS = """
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+from langgraph.graph import MessagesState, StateGraph
+from pydantic import BaseModel
+
+
+def answer(state):
+    return {"messages": [("ai", "hi")]}
+
+
+def build(schema):
+    builder = StateGraph(MessagesState, context_schema=schema)
+    return builder.add_node(answer).set_entry_point("answer").compile()
+
+
+@dataclass
+class Known:
+    user_id: str
+    tenant: str = "none"
+
+
+class Dictionary(TypedDict):
+    turn_id: str
+    tenant: str
+    more: NotRequired[str]
+
+
+@dataclass
+class Data:
+    agent: str
+    tenant: str
+    region: str
+
+
+class Pydantic(BaseModel):
+    conversation_id: str
+    tenant: str
+    more: int = 1
+
+
+none, known, dictionary, data, pydantic = map(build, (None, Known, Dictionary, Data, Pydantic))
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "unknown"),
+    [
+        ("none", ""),
+        ("known", ""),
+        ("dictionary", "tenant"),
+        ("data", "region, tenant"),
+        ("pydantic", "tenant"),
+    ],
+)
+def test_a_context_that_no_graph_gets_is_a_caution(tmp_path: Path, target: str, unknown: str) -> None:
+    (tmp_path / "flow.py").write_text(CONTEXTS)
+    agent_files.put(tmp_path, "a", f"type: langgraph\ngraph: 'flow:{target}'")
+    told = (
+        f"agent a: the context_schema of its graph requires {unknown}, which no graph gets,"
+        " so runtime.context is None (make optional what it requires besides)"
+    )
+    assert list(cautions(Catalog(tmp_path, TOOLS).get("a"))) == ([told] if unknown else [])
+
+
 def test_a_server_does_not_offer_a_graph_with_a_fault(folder: Path) -> None:
     agent_files.put(folder, "a", "type: langgraph\ngraph: 'flow:before'")
     assert "a" not in [agent.name for agent in Catalog(folder, TOOLS).agents()]
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Act as if these versions of packages were installed."""
+    version = metadata.version
+
+    def put(**versions: str) -> None:
+        monkeypatch.setattr(metadata, "version", lambda name: versions.get(name) or version(name))
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("version", "needed"),
+    [("1.1.10", "1.2.20 or newer"), ("0.6.11", "1.2.20 or newer"), ("2.0.0rc1", "one older than 2")],
+)
+def test_a_langgraph_that_does_not_fit_is_told_with_what_is_needed(
+    folder: Path, install: Callable[..., None], version: str, needed: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    install(langgraph=version)
+    (told,) = faults(folder, "type: langgraph\ngraph: 'flow:good'")
+    assert told.startswith(
+        f"a.yaml:6: spec.graph: langgraph {version} is installed, and {needed} is needed (install it: "
+    )
+    assert "langgraph" in told.partition("install it: ")[2]
+    assert not caplog.records
+
+
+def test_code_that_fails_with_an_old_langchain_is_told_that_it_is_old(
+    tmp_path: Path, install: Callable[..., None]
+) -> None:
+    source = "from langchain.agents import create_agent, not_yet_there\n"
+    (tmp_path / "flow.py").write_text(source)
+    (told,) = faults(tmp_path, "type: langgraph\ngraph: 'flow:graph'")
+    assert "ImportError" in told
+    install(langchain="1.0.1")
+    (tmp_path / "flow.py").write_text(f"{source}# again\n")
+    (told,) = faults(tmp_path, "type: langgraph\ngraph: 'flow:graph'")
+    assert told.startswith(
+        "flow.py:1: langchain 1.0.1 is installed, and 1.4.7 or newer is needed (install it: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("1.4.7", None),
+        ("1.5", None),
+        ("1.4.10", "another one"),
+        ("1.4.7.dev1", None),
+        ("2.0", "one older than 2"),
+        ("1.4", "1.4.7 or newer"),
+    ],
+)
+def test_versions_are_compared_as_numbers(
+    install: Callable[..., None], version: str, told: str | None
+) -> None:
+    install(langchain=version)
+    assert misfit("langchain") == (told and f"langchain {version} is installed, and {told} is needed")
+
+
+def test_what_is_installed_here_fits() -> None:
+    assert [misfit(extra) for extra in ("langchain", "langgraph", "unknown")] == [None] * 3

@@ -219,6 +219,20 @@ def test_a_model_without_a_key_is_reported_at_the_start_and_when_the_file_change
     ]
 
 
+def test_what_may_be_wrong_with_an_agent_is_reported_at_the_start_and_when_the_file_changes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent_files.put(tmp_path / "agents", "one", "tools: [read_file, read_file]")
+    with Served(tmp_path) as server, server.client() as client:
+        agent_files.put(tmp_path / "agents", "one", "tools: [list_files, list_files]")
+        until(lambda: client.get("/api/v2/agents").status_code == 200 and "list_files" in caplog.text)
+    said = [record.getMessage() for record in caplog.records if record.name == "caesura.resources"]
+    assert [line for line in said if "2 times" in line] == [
+        f"agent one: {tool} is listed 2 times in spec.tools (once is enough)"
+        for tool in ("read_file", "list_files")
+    ]
+
+
 def test_a_port_in_use_is_reported_before_anything_is_opened(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

@@ -131,6 +131,15 @@ def test_an_agent_that_needs_redis_is_pointed_out(run: Run, redis_url: str, tmp_
     assert "ok     redis      answers, and shows the questions of keeper\n" in ran.out
 
 
+def test_what_may_be_wrong_with_an_agent_is_a_note(run: Run, tmp_path: Path) -> None:
+    agent_files.put(tmp_path / "agents", "twice", "tools: [read_file, read_file]")
+    ran = run("doctor", "--agents-dir", tmp_path / "agents")
+    assert ran.code == 0
+    assert (
+        "note   agents     agent twice: read_file is listed 2 times in spec.tools (once is enough)" in ran.out
+    )
+
+
 def test_a_missing_sandbox_is_not_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     ran = run("doctor")

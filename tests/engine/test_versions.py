@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from uuid import uuid4
+
 import pytest
 from sqlalchemy import Connection, update
 
+from caesura.agents.loader import Catalog
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, Confirmation
 from caesura.store import interrupts, schema
+from tests import agent_files
 from tests.engine.crash import lose
 from tests.engine.test_agents import OWN
 from tests.engine.test_graphs import ASK, graph
 from tests.engine.world import YES, Said, World
+from tests.graph_files import IMPORTS, chain, preload
 from tests.openai_server import Call, Hang, Held, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
@@ -192,6 +199,36 @@ async def test_code_that_is_gone_fails_the_turn_and_says_so_and_a_retry_works(
     await world.checked(said.turn)
     said = await world.retry(said.turn)
     assert not isinstance(said.outcome, ev.Failed)
+
+
+@RESTART
+async def test_a_turn_does_not_go_on_with_changed_code_of_a_package(
+    world: World, restart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preload("langgraph.prebuilt")
+    monkeypatch.syspath_prepend(str(world.folder))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    package = f"shop_{uuid4().hex}"  # no other test has loaded it
+    code = world.folder / package / "flow.py"
+    code.parent.mkdir()
+    ask = 'def ask(state):\n    return {"messages": [AIMessage(f"you said {interrupt(1)}")]}\n'
+    code.write_text(IMPORTS + chain(ask, "ask"))
+    agent_files.put(world.agents, "tester", f"type: langgraph\ngraph: '{package}.flow:graph'\n")
+    said = await world.say("go")
+    # A graph that goes on with a node of another name would end and say nothing.
+    code.write_text(IMPORTS + chain(ask.replace("ask", "question"), "question"))
+    if restart:
+        for name in [name for name in sys.modules if name.startswith(package)]:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        world.catalog = Catalog(world.agents, world.registry().names, interval=0)
+    await restarted(world, restart)
+    said = await world.resume(said, Answer("value", value=1))
+    if restart:
+        assert said.failure.code == "agent_changed"
+    else:
+        assert said.finished
+        assert said.text == "you said 1"
 
 
 async def test_a_version_that_this_program_cannot_read_fails_the_turn_and_says_so(world: World) -> None:

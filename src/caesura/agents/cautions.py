@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from caesura.agents import graphs
 from caesura.agents.loader import Agent
 
 
@@ -18,3 +19,8 @@ def cautions(agent: Agent) -> Iterator[str]:
                 f"agent {agent.name}: {target} has no docstring, so the model knows only its name"
                 " (say in a docstring what it is for)"
             )
+    if agent.graph is not None and (unknown := graphs.unknown_context(agent.graph)):
+        yield (
+            f"agent {agent.name}: the context_schema of its graph requires {', '.join(unknown)},"
+            " which no graph gets, so runtime.context is None (make optional what it requires besides)"
+        )

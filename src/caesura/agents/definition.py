@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from caesura.agents import document, graphs, imports, model_names
+from caesura.agents import document, graphs, imports, model_names, packages
 from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
@@ -40,6 +40,7 @@ _NOT_FOR_GRAPHS = {
     "interrupt_on": _OWN_QUESTIONS,
     "sub_agents": "use another agent, which names this one in its sub_agents",
     "mcp_servers": _OWN_TOOLS,
+    "model.context": "shorten the messages in the graph's code",
 }
 
 
@@ -55,6 +56,8 @@ class Definition:
     graph: Pregel[Any, Any, Any, Any] | None
     #: The operator's own tools, as `spec.tools` names them.
     own: Mapping[str, Declared] = field(default_factory=dict)
+    #: Those, and single modules, that have its code and are not in the folder of the file.
+    packages: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -170,14 +173,16 @@ class _Check:
         self._faults += self._graph_faults(graph)
         definition = None
         if file is not None and not self._faults:
+            used = self._packages(file.spec, own)
             definition = Definition(
                 self._path,
                 file.metadata,
                 renamed(file.spec, own.found),
-                self._digest(data),
+                self._digest(data, used),
                 model_class,
                 graph,
                 own.found,
+                used,
             )
         return Reading(
             self._path,
@@ -290,8 +295,9 @@ class _Check:
         """What the file says to no effect, because a graph makes no use of it, and what is wrong with the
         graph itself."""
         for name, remedy in _NOT_FOR_GRAPHS.items() if self._is_graph else ():
-            if self._written(("spec", name), object):
-                yield self._fault(("spec", name), "has no effect on a graph", remedy)
+            path: FieldPath = ("spec", *name.split("."))
+            if self._written(path, object):
+                yield self._fault(path, "has no effect on a graph", remedy)
         for message, remedy in graphs.misfits(graph) if graph is not None else ():
             yield self._fault(("spec", "graph"), message, remedy)
 
@@ -318,7 +324,7 @@ class _Check:
         file = imports.module_file(target, self._folder) if error.line else None
         if file is None:
             return self._fault(path, str(error), error.remedy)
-        remedy = "correct this line" if error.remedy == imports.WHERE else error.remedy
+        remedy = imports.CORRECT_LINE if error.remedy == imports.WHERE else error.remedy
         return Fault(str(file.relative_to(self._folder)), error.line, "", str(error), remedy)
 
     def _option_faults(self, model_class: type[Any]) -> Iterator[Fault]:
@@ -331,8 +337,14 @@ class _Check:
         for name, message, remedy in misfits(model_class, given):
             yield self._fault((*model, "class") if name is None else given[name], message, remedy)
 
-    def _digest(self, data: bytes) -> str:
+    def _packages(self, spec: Spec, own: OwnTools) -> tuple[str, ...]:
+        targets = (target for target in (spec.graph, spec.model.class_, *own.found) if target is not None)
+        outside = (target for target in targets if imports.module_file(target, self._folder) is None)
+        return tuple(sorted({packages.top(target) for target in outside}))
+
+    def _digest(self, data: bytes, used: tuple[str, ...]) -> str:
         parts = [data, *(source.read_bytes() for source in self._sources[1:])]
+        parts += [packages.digest(name).encode() for name in used]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def _unknown_tool(self, path: FieldPath, name: str, known: Collection[str]) -> Fault:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from caesura.agents import imports
 from caesura.agents.imports import ImportFault
@@ -18,11 +21,14 @@ _PLAIN = "write a plain function; asyncio.run(…) in it waits for what has to b
 _NO_ARGUMENTS = "it is called without any: give each a default"
 _REDUCER = "write messages: Annotated[list, add_messages], as MessagesState has it"
 _INPUT = "add messages to the schema of its input"
+#: The members of the context that every graph gets.
+_CONTEXT = {"user_id", "conversation_id", "turn_id", "agent"}
 _QUESTION = "leave it out, and call interrupt() in a graph's node where a person has to decide"
 
 
 def load(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
     """The compiled graph that `target` names, or that the factory function `target` returns."""
+    imports.check_version("langgraph")
     try:
         from langgraph.pregel import Pregel  # takes half a second to load, and few need it
     except ModuleNotFoundError as error:
@@ -114,3 +120,18 @@ def _adds(channel: Any) -> bool:
     if isinstance(channel, Topic):
         return channel.accumulate
     return isinstance(channel, BinaryOperatorAggregate | DeltaChannel)
+
+
+def unknown_context(graph: Pregel[Any, Any, Any, Any]) -> list[str]:
+    """The members that the graph's `context_schema` requires and that no graph gets. If there are any, the
+    graph has no context, which it may not need."""
+    schema = graph.context_schema
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        members = schema.model_fields.items()
+        required = {info.alias or name for name, info in members if info.is_required()}
+    elif is_dataclass(schema):
+        made = (item for item in fields(schema) if item.init)
+        required = {i.name for i in made if i.default is MISSING and i.default_factory is MISSING}
+    else:
+        required = set(getattr(schema, "__required_keys__", ()))
+    return sorted(required - _CONTEXT)

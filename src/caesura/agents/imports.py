@@ -18,10 +18,15 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from caesura.agents import extra_versions, packages
 from caesura.agents.faults import did_you_mean
 from caesura.core import installs
 
 WHERE = "name a module next to this file, or a package that is installed or in a folder of PYTHONPATH"
+#: The remedy for code that raises, if no line of it is known.
+FAILED = "correct its code"
+CORRECT_LINE = "correct this line"
+_ABSENT = "install that module, or name its folder with PYTHONPATH"
 _ONE_FILE = (
     "code next to an agent is one file: put both into it, or make what they share a package that is installed"
     " or in a folder that PYTHONPATH names"
@@ -34,6 +39,9 @@ _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph":
 #: The name under which a file is imported, see `_from_file`, ends in these many digits of its content.
 _DIGITS = 16
 _UNIQUE = re.compile(rf"\bcaesura_agents_(\w+)_[0-9a-f]{{{_DIGITS}}}\b")
+#: What looks like an environment variable, and like one that holds a key or an address.
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_SECRET = re.compile(r"_(?:KEY|TOKEN|SECRET|PASSWORD|URL|ENDPOINT)$")
 #: The attribute of a module that holds a lock while its code runs.
 _LOCK = "__caesura_lock__"
 
@@ -121,7 +129,7 @@ def load(target: str, folder: Path | None) -> Any:
     except BaseException as error:  # a module may have a `__getattr__` of its own
         if is_interrupted(error):
             raise
-        raise ImportFault(f"{target} failed: {type(error).__name__}: {said(error)}") from error
+        raise ImportFault(f"{target} failed: {type(error).__name__}: {said(error)}", FAILED) from error
 
 
 def _close_to(name: str, module: ModuleType) -> str:
@@ -191,7 +199,8 @@ class _Source(importlib.abc.InspectLoader):
 
 
 def _installed(name: str) -> ModuleType:
-    found: ModuleType = run(lambda: importlib.import_module(name), name)
+    with packages.remembered(name):
+        found: ModuleType = run(lambda: importlib.import_module(name), name)
     return found
 
 
@@ -205,13 +214,32 @@ def run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
         line = _line(error, str(path)) if path is not None else 0
         if (extra := _missing_extra(error)) is not None:
             raise ImportFault(*needs(what, extra), line) from error
+        if isinstance(error, ImportError):
+            check_version(_EXTRAS.get(_package(error)), line)
         if path is not None and _is_relative(error):
             message = f"{what} has a relative import, of a file next to it, which is not possible"
             raise ImportFault(message, _ONE_FILE, line) from error
         if path is not None and (neighbour := _neighbour(error, path)) is not None:
             message = f"{what} imports {neighbour}, a file next to it, which is not possible"
             raise ImportFault(message, _ONE_FILE, line) from error
-        raise ImportFault(f"{what} failed: {type(error).__name__}: {_said(error)}", line=line) from error
+        said_so = f"{what} failed: {type(error).__name__}: {_said(error)}"
+        raise ImportFault(said_so, _remedy(error, what, line), line) from error
+
+
+def _remedy(error: BaseException, what: str, line: int) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name and not line:
+        return WHERE if f"{what}.".startswith(f"{error.name}.") else _ABSENT
+    correct = CORRECT_LINE if line else FAILED
+    return f"set {variable}, or {correct}" if (variable := _variable(error)) else correct
+
+
+def _variable(error: BaseException) -> str | None:
+    """The environment variable that code seems to miss."""
+    text = _said(error)
+    named = _VARIABLE.findall(text)
+    if isinstance(error, KeyError) or "environment variable" in text:
+        return next(iter(named), None)
+    return next((name for name in named if _SECRET.search(name)), None)
 
 
 def _is_relative(error: BaseException) -> bool:
@@ -227,8 +255,11 @@ def _neighbour(error: BaseException, path: Path) -> str | None:
 
 def _missing_extra(error: BaseException) -> str | None:
     """The extra that would install the package that was not found."""
-    name = error.name if isinstance(error, ModuleNotFoundError) else None
-    return _EXTRAS.get((name or "").partition(".")[0])
+    return _EXTRAS.get(_package(error)) if isinstance(error, ModuleNotFoundError) else None
+
+
+def _package(error: ImportError) -> str:
+    return (error.name or "").partition(".")[0]
 
 
 def _said(error: BaseException) -> str:
@@ -262,3 +293,9 @@ def _line(error: BaseException, file: str) -> int:
 
 def needs(what: str, extra: str) -> tuple[str, str]:
     return f"{what} needs the extra {extra}", f"install it: {installs.add_extra(extra)}"
+
+
+def check_version(extra: str | None, line: int = 0) -> None:
+    """Raise an `ImportFault` if a package of this extra is too old or too new."""
+    if extra is not None and (misfit := extra_versions.misfit(extra)):
+        raise ImportFault(misfit, f"install it: {installs.add_extra(extra)}", line)

@@ -15,6 +15,7 @@ from caesura.agents import definition, references
 from caesura.agents.attempt import Attempt
 from caesura.agents.definition import Definition, Reading
 from caesura.agents.faults import Fault
+from caesura.agents.package_changes import PackageChanges
 from caesura.agents.spec import AgentFile, Metadata, Spec
 from caesura.agents.tools.own.declared import Declared
 from caesura.core.errors import NotFound
@@ -108,6 +109,7 @@ class Catalog:
         self._readings: dict[Path, Reading] = {}
         self._good: dict[Path, Definition] = {}
         self._serving: dict[str, Agent] = {}
+        self._package_changes = PackageChanges()
         self._faults: tuple[Fault, ...] = ()
         self._absent: tuple[Fault, ...] = ()
         #: The files that had faults of their own at the last look.
@@ -156,6 +158,7 @@ class Catalog:
             if self._changed(path):
                 self._begin(path)
         changed = self._collect(wait)
+        self._package_changes.look(name for item in self._good.values() for name in item.packages)
         missing = self._missing()
         if not (changed or gone) and missing == self._absent:
             return False

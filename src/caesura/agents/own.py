@@ -75,7 +75,7 @@ class OwnTools:
         usual = error.remedy == imports.WHERE
         if not error.line:
             return replace(at, message=str(error), remedy=_WHERE if usual else error.remedy)
-        remedy = "correct this line" if usual else error.remedy
+        remedy = imports.CORRECT_LINE if usual else error.remedy
         # Every tool of the file has this fault: it is told without the name of one, and so once.
         return replace(self._in_file(target, at, error.line, str(error), remedy), field="")
 

@@ -283,6 +283,7 @@ def _catalog(settings: Settings) -> Catalog:
 
 def _agents(settings: Settings, catalog: Catalog, told: Collection[str]) -> list[Finding]:
     """`told` is what was said of models before."""
+    from caesura.agents.cautions import cautions
     from caesura.agents.default_agent import lack
 
     short = [*_shortages(settings, catalog, told)]
@@ -293,6 +294,7 @@ def _agents(settings: Settings, catalog: Catalog, told: Collection[str]) -> list
     names = ", ".join(agent.name for agent in catalog.agents())
     faults += [finding for finding in short if finding.state == "fault"]
     notes = [finding for finding in short if finding.state == "note"]
+    notes += [Finding("note", "agents", text) for agent in catalog.agents() for text in cautions(agent)]
     return [*(faults or [Finding("ok", "agents", names)]), *notes]
 
 
