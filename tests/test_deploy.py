@@ -61,9 +61,9 @@ def test_the_unit_is_one_that_systemd_understands(tmp_path: Path) -> None:
 
 def test_the_unit_sets_nothing_that_keeps_agents_from_running_commands() -> None:
     """Each of these was seen to break bubblewrap or the groups that bound a command."""
-    names = ("RestrictNamespaces", "ProtectKernelTunables", "ProtectKernelLogs", "ProtectProc", "ProcSubset")
-    names += ("ProtectHostname", "RestrictSUIDSGID", "ProtectControlGroups")
-    for name in names:
+    names = "RestrictNamespaces ProtectKernelTunables ProtectKernelLogs ProtectProc ProcSubset"
+    names += " ProtectHostname RestrictSUIDSGID ProtectControlGroups"
+    for name in names.split():
         assert not re.search(rf"^{name}=", FILES["caesura.service"], re.MULTILINE), name
         assert f"`{name}=`" in PAGE, name
 
