@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from caesura.core import events as ev
@@ -63,6 +65,26 @@ async def test_too_many_calls_are_refused_before_each_is_prepared_for_review(wor
     assert said.failure.code == "questions"
     assert "400 decisions at once" in said.failure.message, "LangChain needs milliseconds for each"
     assert world.traces() == []
+
+
+@pytest.mark.parametrize("first", ["edit", "reject"])
+async def test_equal_calls_with_the_same_id_are_decided_one_by_one(world: World, first: str) -> None:
+    put(world, "per_call")
+    call = {"id": "c1", "name": "send_mail", "args": {"to": "bob"}}
+    said = await world.say(json.dumps({"replies": [[call, call]]}))
+    both = said.waiting(Approval)
+    assert [item.tool_call_id for item in both] == ["c1", "c1-2"]
+    edit = Answer("edit", args={"to": "eve"})
+    answers = (edit, NO) if first == "edit" else (NO, edit)
+    assert await world.answer(
+        said.turn, {item.id: answer for item, answer in zip(both, answers, strict=True)}
+    )
+    said = await world.segment(said.turn)
+    assert said.finished, said.outcome
+    assert world.traces() == ["mail eve 1"]
+    ended = {item.id: item.status for item in said.of(ev.ToolFinished)}
+    made, refused = ("c1", "c1-2") if first == "edit" else ("c1-2", "c1")
+    assert ended == {made: "ok", refused: "refused"}
 
 
 @MODES

@@ -7,7 +7,7 @@ the model has given to it or, if that is the id of another call already, by that
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from itertools import count, islice
 from typing import Any, NamedTuple
 
@@ -82,10 +82,10 @@ class CallIds:
             self._made[found] = name, args, place
         return found
 
-    def open(self, given: str, name: str, args: Any) -> str:
-        """The id of a call that a person is to decide about."""
+    def open(self, given: str, name: str, args: Any, taken: Container[str | None] = ()) -> str:
+        """The id of a call that a person is to decide about: none of those that are taken."""
         given = self._scope.call_id(given)
-        found = [item for item in self._used(given) if self._is_open(item)]
+        found = [item for item in self._used(given) if self._is_open(item) and item not in taken]
         fitting = [item for item in found if self._fits(item, name, json_data.clean(args), ())]
         return self._newest(fitting or found) or given
 

@@ -40,7 +40,7 @@ class Questions:
     async def asked(self, items: Iterable[GraphInterrupt]) -> dict[str, Interrupt]:
         """What a person must still decide about these, by the id under which the graph expects the answer."""
         asked: dict[str, Interrupt] = {}
-        calls = _open_calls(self._scope)
+        calls, taken = _open_calls(self._scope), set[str | None]()
         for item in items:
             found = reviews.of(item)
             if not found:
@@ -50,10 +50,11 @@ class Questions:
             for graph_id, review in found.items():
                 named = review.tool_call_id
                 call_id = (
-                    self._call_ids.open(named, review.name, review.args)
+                    self._call_ids.open(named, review.name, review.args, taken)
                     if named
                     else _matching(calls, review)
                 )
+                taken.add(call_id)
                 if graph_id not in given:
                     asked[graph_id] = await self._approval(review, call_id)
         return asked
