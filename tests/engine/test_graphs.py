@@ -13,6 +13,7 @@ from caesura.agents.shortages import shortage
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Confirmation, GraphRequest
+from caesura.engine.graphs.watcher import Watcher
 from caesura.store import schema
 from caesura.store.database import Database
 from tests import agent_files
@@ -631,6 +632,88 @@ async def test_a_subgraph_that_a_node_or_a_tool_invokes_goes_on_after_a_crash(
     assert [message.content for message in row.messages or ()] == ["first", "second", "done 2"]
 
 
+AROUND = """
+def add(graph, **nodes):
+    for name, node in nodes.items():
+        graph.add_node(name, node)
+    return graph
+
+def speak(state):
+    return {"messages": [AIMessage("said")]}
+
+def pair():
+    graph = add(StateGraph(MessagesState), one=speak, two=speak)
+    graph.add_edge(START, "one")
+    graph.add_edge(START, "two")
+    return graph
+
+def row():
+    graph = add(StateGraph(MessagesState), one=speak, two=speak)
+    graph.add_edge(START, "one")
+    graph.add_edge("one", "two")
+    return graph
+
+INNER
+graph = add(StateGraph(MessagesState), work=work)
+graph.add_edge(START, "work")
+graph = graph.compile()
+"""
+CALLED = {
+    "two at once, without await": """
+inner = pair().compile()
+
+def work(state):
+    inner.invoke({"messages": []})
+    return {"messages": [AIMessage("done")]}
+""",
+    "two at once, as a stream": """
+inner = pair().compile()
+
+def work(state):
+    list(inner.stream({"messages": []}))
+    return {"messages": [AIMessage("done")]}
+""",
+    "equal words, one after the other": """
+inner = row().compile()
+
+async def work(state):
+    await inner.ainvoke({"messages": []})
+    return {"messages": [AIMessage("done")]}
+""",
+    "equal words of two calls": """
+inner = add(StateGraph(MessagesState), one=speak)
+inner.add_edge(START, "one")
+inner = inner.compile()
+
+async def work(state):
+    await inner.ainvoke({"messages": []})
+    await inner.ainvoke({"messages": []})
+    return {"messages": [AIMessage("done")]}
+""",
+    "a node without a checkpointer": """
+work = row().add_node("last", lambda state: {"messages": [AIMessage("done")]}).add_edge("two", "last")
+work = work.compile(checkpointer=False)
+""",
+    "a call without a checkpointer": """
+inner = row().compile(checkpointer=False)
+
+def work(state):
+    inner.invoke({"messages": []})
+    return {"messages": [AIMessage("done")]}
+""",
+}
+
+
+@pytest.mark.parametrize("how", CALLED)
+async def test_what_a_graph_in_a_graph_says_is_said(world: World, how: str) -> None:
+    graph(world, AROUND.replace("INNER", CALLED[how]))
+    said = await world.say("go")
+    assert said.finished, said.outcome
+    row = await world.checked(said.turn)
+    said_last = [message.content for message in row.messages or ()]
+    assert said_last == ["said", "said", "done"]
+
+
 STRANGE = {
     "plain": "def work(state):\n    raise {error}",
     "async": "async def work(state):\n    await asyncio.sleep(0)\n    raise {error}",
@@ -677,6 +760,35 @@ async def test_a_node_that_would_end_the_program_fails_its_turn_alone(
     graph(world, SPEAK)
     world.desk.script(Say("well"))
     assert (await world.say("go")).text == "well"
+
+
+async def test_words_that_are_only_in_the_last_state_are_said_after_a_crash(
+    hasty: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = """
+def work(state):
+    leave("work")
+    return {"messages": [("ai", "said")]}
+
+graph = StateGraph(MessagesState)
+graph.add_node("work", work)
+graph.add_edge(START, "work")
+graph = graph.compile()
+"""
+    graph(hasty, body)
+
+    async def never(watcher: Watcher) -> None:
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Watcher, "end", never)
+        turn = await hasty.send("go")
+        await until(lambda: bool(hasty.traces()))
+        await asyncio.sleep(0.3)
+        await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished, said.outcome
+    assert said.text == "said"
 
 
 async def test_a_node_that_is_cancelled_while_it_chooses_its_edge_runs_again(hasty: World) -> None:

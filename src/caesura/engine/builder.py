@@ -125,10 +125,11 @@ class Builder:
         return self._foreign(agent) if agent.graph is not None else self._own(agent, now)
 
     def _foreign(self, agent: Agent) -> Compiled:
-        from caesura.engine.graphs import reviews  # with LangGraph, which few need
+        from caesura.engine.graphs import reviews, stateless  # with LangGraph, which few need
         from caesura.engine.graphs.saver import Saver
 
         assert agent.graph is not None  # noqa: S101 - for the type checker
+        stateless.allow()
         saver = Saver.of(self._database, agent.graph)
         graph = agent.graph.copy({"checkpointer": saver, "name": agent.name})
         if agent.graph.checkpointer:  # code of the graph may ask the graph itself for its state

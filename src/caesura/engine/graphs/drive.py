@@ -100,6 +100,9 @@ async def _advance(scope: Scope, work: _Work, calls: OwnCalls) -> dict[str, Inte
     config["callbacks"] = [*run.callbacks, calls.runs]
     questions, begun = Questions(scope, calls.ids), _step(work.state)
     into = await _input(scope, work, questions)
+    if into is _NOTHING and run.cause == "adopt":
+        # The server was ended after the last step, perhaps before all of it was told.
+        await Watcher(scope, calls, partial(_saved, scope), work.remembered).pause()
     try:
         while into is not _NOTHING:
             found = await _stream(scope, into, config, calls, work.remembered)

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from caesura.engine.graphs.saver import Place
+from caesura.engine.graphs.seen import Seen
 from caesura.engine.run import Scope
 
 
@@ -21,8 +22,9 @@ def thread_id(scope: Scope) -> str:
 
 
 def place(scope: Scope) -> Place:
-    turn = scope.run.turn
-    return Place(turn.num, turn.epoch, thread_id(scope), scope.parent)
+    turn, control = scope.run.turn, scope.run.control
+    seen = Seen(lambda: control.stop is not None)
+    return Place(turn.num, turn.epoch, thread_id(scope), scope.parent, seen)
 
 
 def known(scope: Scope) -> dict[str, str]:

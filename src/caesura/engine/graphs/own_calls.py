@@ -52,8 +52,8 @@ class OwnCalls:
         self._threads = scope.agent.threads or OwnThreads()
         #: The tools that were called, by the ids of the objects that are marked.
         self._declared: dict[tuple[int, int], Declared] = {}
-        self.ids, self.runs = CallIds(scope), Runs(scope.run.transcript.retries, self._check)
         self.seen = Place.current().seen
+        self.ids, self.runs = CallIds(scope), Runs(scope.run.transcript.retries, self._check, self.seen)
         self.asked: dict[str, Interrupt] = {}
 
     def begun(self) -> Begun | None:

@@ -14,6 +14,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import ensure_config
 
 from caesura.core import json_data
+from caesura.engine.graphs.seen import Seen
 from caesura.engine.graphs.tasks import path_of
 
 
@@ -64,10 +65,10 @@ class Runs(BaseCallbackHandler):
     run_inline = True
     raise_error = True
 
-    def __init__(self, attempt: int, check: Callable[[str, Any], None]) -> None:
+    def __init__(self, attempt: int, check: Callable[[str, Any], None], seen: Seen) -> None:
         """`attempt` counts how often the turn was retried: then all calls are others. `check` raises an error
         if a graph's node must not run, by its name and its input."""
-        self._attempt, self._check = attempt, check
+        self._attempt, self._check, self._seen = attempt, check, seen
         self.calls: dict[UUID, Begun] = {}
         self._chains: dict[UUID, _Chain] = {}
         self._elsewhere: dict[str, NodeRun] = {}
@@ -133,6 +134,7 @@ class Runs(BaseCallbackHandler):
         if chain.ns and chain.ns != (around.ns if around is not None else ""):
             self._check(str(about["langgraph_node"]), inputs)
             chain.node = NodeRun(self._where(chain), path_of(chain.ns.split("|")))
+            self._seen.run(chain.node.path[-1])
         self._chains[run_id] = chain
 
     def on_chain_end(self, outputs: dict[str, Any], *, run_id: UUID, **kwargs: Any) -> None:

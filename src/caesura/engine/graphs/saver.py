@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -29,6 +30,7 @@ from caesura.engine.graphs.seen import Seen
 from caesura.store import checkpoints, fence
 from caesura.store.database import Database
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -44,6 +46,8 @@ class Place:
     thread_id: str
     call_id: str | None = None
     seen: Seen = field(default_factory=Seen, compare=False)
+    #: The writes that are being stored, by their namespace.
+    writing: dict[str, set[asyncio.Future[None]]] = field(default_factory=dict, compare=False)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop, compare=False)
 
     @contextmanager
@@ -121,6 +125,7 @@ class Saver(BaseCheckpointSaver[str]):
         turn, epoch, ns = _place(config)
         parent = config["configurable"].get("checkpoint_id")
         about = get_checkpoint_metadata(config, metadata)
+        await _written(ns)
         kind, body = self.serde.dumps_typed(checkpoint)
         row = checkpoints.Checkpoint(checkpoint["id"], parent, kind, body, self.serde.dumps_typed(about)[1])
         await self._database.write_lightly(_put, turn, epoch, ns, row)
@@ -130,12 +135,20 @@ class Saver(BaseCheckpointSaver[str]):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         turn, epoch, ns = _place(config)
-        if any(channel == ERROR for channel, _ in writes):
-            writes = _of_failure(writes)
-        elif not all(channel in WRITES_IDX_MAP for channel, _ in writes):
-            # It does not run again then, so what it has said must be in the log before.
-            await self._told(config, task_id, task_path)
-        rows = [
+        with _writing(ns):
+            if any(channel == ERROR for channel, _ in writes):
+                writes = _of_failure(writes)
+            elif not all(channel in WRITES_IDX_MAP for channel, _ in writes):
+                # It does not run again then, so what it has said must be in the log before.
+                await self._told(config, task_id, task_path)
+            rows = self._rows(writes, task_id, task_path)
+            at = config["configurable"]["checkpoint_id"]
+            await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
+
+    def _rows(
+        self, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
+    ) -> Sequence[checkpoints.Write]:
+        return [
             checkpoints.Write(
                 task_id,
                 WRITES_IDX_MAP.get(channel, idx),
@@ -145,8 +158,6 @@ class Saver(BaseCheckpointSaver[str]):
             )
             for idx, (channel, value) in enumerate(writes)
         ]
-        at = config["configurable"]["checkpoint_id"]
-        await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
 
     async def _told(self, config: RunnableConfig, task_id: str, task_path: str) -> None:
         place = Place.current()
@@ -159,35 +170,24 @@ class Saver(BaseCheckpointSaver[str]):
 
     # --- what a graph calls that is run without `await`, in a node that is no coroutine
 
-    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return _waited(self.aget_tuple(config))
+    @property
+    def get_tuple(self) -> Callable[..., CheckpointTuple | None]:
+        return _waited(self.aget_tuple)
 
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        return _waited(self.aput(config, checkpoint, metadata, new_versions))
+    @property
+    def put(self) -> Callable[..., RunnableConfig]:
+        return _waited(self.aput)
 
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        _waited(self.aput_writes(config, writes, task_id, task_path))
+    @property
+    def put_writes(self) -> Callable[..., None]:
+        return _waited(self.aput_writes)
 
-    def list(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        async def found() -> Sequence[CheckpointTuple]:
-            return [item async for item in self.alist(config, filter=filter, before=before, limit=limit)]
+    @property
+    def list(self) -> Callable[..., Iterator[CheckpointTuple]]:
+        async def found(*args: Any, **kwargs: Any) -> Iterator[CheckpointTuple]:
+            return iter([item async for item in self.alist(*args, **kwargs)])
 
-        yield from _waited(found())
+        return _waited(found)
 
     async def adelete_thread(self, thread_id: str) -> None:
         place = Place.current()
@@ -214,14 +214,42 @@ class Saver(BaseCheckpointSaver[str]):
         )
 
 
-def _waited(work: Coroutine[Any, Any, T]) -> T:
-    """What this comes to on the event loop of the run, for code in another thread."""
+@contextmanager
+def _writing(ns: str) -> Iterator[None]:
+    writing, mine = Place.current().writing.setdefault(ns, set()), asyncio.Future[None]()
+    writing.add(mine)
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run_coroutine_threadsafe(work, Place.current().loop).result()
-    work.close()
-    raise RuntimeError("a graph is called on the event loop, which it would block: await its ainvoke")
+        yield
+    finally:
+        writing.discard(mine)
+        mine.set_result(None)
+
+
+async def _written(ns: str) -> None:
+    """Wait for the writes of the step before a checkpoint: with them its tasks count as ended."""
+    if writing := Place.current().writing.get(ns):
+        await asyncio.wait(set(writing))
+
+
+def _waited(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The same for code in another thread: it waits until the event loop of the run has done it. LangGraph
+    calls some of it in threads that do not know the place, so this is where it is asked for."""
+    known = _PLACE.get(None)
+
+    async def placed(place: Place, *args: P.args, **kwargs: P.kwargs) -> T:
+        with place.active():
+            return await work(*args, **kwargs)
+
+    @wraps(work)
+    def wait(*args: P.args, **kwargs: P.kwargs) -> T:
+        place = known or Place.current()
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run_coroutine_threadsafe(placed(place, *args, **kwargs), place.loop).result()
+        raise RuntimeError("a graph is called on the event loop, which it would block: await its ainvoke")
+
+    return wait
 
 
 def _of_failure(writes: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:

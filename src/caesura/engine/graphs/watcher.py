@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from caesura.engine.calls import REFUSED
 from caesura.engine.graphs.call_ids import Reply
 from caesura.engine.graphs.messages import after_replies, found_in, in_other_forms, refs, was_given
 from caesura.engine.graphs.own_calls import OwnCalls
+from caesura.engine.graphs.said import Said
 from caesura.engine.graphs.tasks import SAVED, id_of, path_of, ref_of, runs_again, tasks_of
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
@@ -55,7 +56,7 @@ class Watcher:
         self._update: tuple[Sequence[str], dict[str, Any]] | None = None
         #: What models have streamed in each task of the graph that did not become part of the state with it:
         #: the task may still put the same words into a message.
-        self._loose: dict[str, Counter[str]] = defaultdict(Counter)
+        self._loose = Said()
         #: How many messages are to be found in the state, and the words of those that were said already under
         #: another id: of a task that has streamed them, or before the graph stopped. Whether what was said
         #: then is to be looked for.
@@ -66,7 +67,7 @@ class Watcher:
             if ref and message.parent == scope.parent:
                 self._finished.add(id_of(ref))
                 if len(tasks := tasks_of(ref)) > 1:
-                    self._loose[tasks[0]][message.content] += 1
+                    self._loose.add(message.content, tasks, inside=True)
         self._open: dict[str, _Heard] = {}
 
     async def see(self, mode: str, data: Any, ns: Sequence[str] = ()) -> None:
@@ -166,16 +167,18 @@ class Watcher:
         self._finished.add(ref)
         await self._run.record(ev.ModelFinished(heard.call, (), heard.usage))
         if heard.path:
-            self._loose[heard.path[0]][self._run.transcript.calls[heard.call][1].content] += 1
+            self._loose.add(self._run.transcript.calls[heard.call][1].content, heard.path)
 
     def _was_streamed(self, message: AIMessage, path: tuple[str, ...]) -> bool:
         """Whether a model has streamed these words in the same task of the graph, in a message that is not
         part of the state. Counts once. Of a message from the state, or of a task that was done before, the
         task is not known."""
-        said, text = self._spoken if path == SAVED else self._loose[path[0]], text_of(message)
-        if not text or said[text] <= 0:
+        text = text_of(message)
+        if path != SAVED:
+            return self._loose.take(text, path)
+        if not text or self._spoken[text] <= 0:
             return False
-        said[text] -= 1
+        self._spoken[text] -= 1
         return True
 
     async def _settle(self, message: BaseMessage, path: tuple[str, ...], reply: str) -> None:
@@ -236,7 +239,7 @@ class Watcher:
         reason = finish_reason(message)
         await self._run.record(ev.ModelFinished(call, calls, _usage(message), reason))
         if len(path) > 1:
-            self._loose[path[0]][text_of(message)] += 1  # it is in the state of a subgraph alone
+            self._loose.add(text_of(message), path, inside=True)  # it is in the state of a subgraph alone
         agent, parent = self._scope.agent.name, self._scope.parent
         for item in calls:
             if self._ids.is_journalled(item["id"]):
