@@ -125,13 +125,20 @@ def _adds(channel: Any) -> bool:
 def unknown_context(graph: Pregel[Any, Any, Any, Any]) -> list[str]:
     """The members that the graph's `context_schema` requires and that no graph gets. If there are any, the
     graph has no context, which it may not need."""
-    schema = graph.context_schema
-    if isinstance(schema, type) and issubclass(schema, BaseModel):
-        members = schema.model_fields.items()
-        required = {info.alias or name for name, info in members if info.is_required()}
-    elif is_dataclass(schema):
-        made = (item for item in fields(schema) if item.init)
-        required = {i.name for i in made if i.default is MISSING and i.default_factory is MISSING}
-    else:
-        required = set(getattr(schema, "__required_keys__", ()))
-    return sorted(required - _CONTEXT)
+    return sorted(context_members(graph.context_schema)[1] - _CONTEXT)
+
+
+def context_members(schema: Any) -> tuple[set[str], set[str]]:
+    """The names of the members of a `context_schema`, and of those that it requires."""
+    if schema is None:
+        return set(), set()
+    if inspect.isclass(schema) and issubclass(schema, BaseModel):
+        infos = schema.model_fields.items()
+        return {info.alias or name for name, info in infos}, {
+            info.alias or name for name, info in infos if info.is_required()
+        }
+    if is_dataclass(schema):
+        made = [item for item in fields(schema) if item.init]
+        needed = {i.name for i in made if i.default is MISSING and i.default_factory is MISSING}
+        return {item.name for item in made}, needed
+    return set(inspect.get_annotations(schema)), set(getattr(schema, "__required_keys__", ()))

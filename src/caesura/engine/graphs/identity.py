@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
+from caesura.agents.graphs import context_members
 from caesura.engine.graphs.saver import Place
 from caesura.engine.graphs.seen import Seen
 from caesura.engine.run import Scope
@@ -38,7 +35,7 @@ def context(schema: Any, scope: Scope) -> Any:
     told = _told(scope)
     if schema is None:
         return told
-    names, required = _members(schema)
+    names, required = context_members(schema)
     return {name: told[name] for name in names if name in told} if required <= told.keys() else None
 
 
@@ -50,17 +47,3 @@ def _told(scope: Scope) -> dict[str, str]:
         "turn_id": turn.id,
         "agent": scope.agent.name,
     }
-
-
-def _members(schema: Any) -> tuple[set[str], set[str]]:
-    """The names of the schema's members, and of those that it requires."""
-    if inspect.isclass(schema) and issubclass(schema, BaseModel):
-        infos = schema.model_fields.items()
-        return {info.alias or name for name, info in infos}, {
-            info.alias or name for name, info in infos if info.is_required()
-        }
-    if is_dataclass(schema):
-        made = [item for item in fields(schema) if item.init]
-        needed = {i.name for i in made if i.default is MISSING and i.default_factory is MISSING}
-        return {item.name for item in made}, needed
-    return set(inspect.get_annotations(schema)), set(getattr(schema, "__required_keys__", ()))
