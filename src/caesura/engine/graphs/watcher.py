@@ -86,6 +86,7 @@ class Watcher:
         elif data["error"] is None and not data["interrupts"]:
             await self._take((*path_of(ns), data["id"]))
             await self._complete(data["id"])
+            await self._run.stream.commit()  # results of marked tools are said without waiting
             self._calls.seen.end(data["id"])
 
     async def pause(self) -> None:
