@@ -38,7 +38,7 @@ def test_a_confirmation_has_its_own_reason_and_form() -> None:
             {"name": "why", "type": "select", "label": "Why", "required": False, "options": ["a", "b"]},
         ],
         "timestamp": AT // 1000,
-        "checkpoint_id": "int-1",
+        "checkpoint_id": "approval-agent_session-123_23816",
     }
 
 
@@ -83,7 +83,10 @@ def test_interrupts_that_wait_together_are_one_form() -> None:
     first = Approval("int-1", label="Write", description="Write: a.txt", name="write_file")
     second = Questions("int-2", description="Asks", questions=(Question("Why?"),))
     state = interrupt_state.of(SESSION, [first, second], AT)
-    assert (state["reason"], state["checkpoint_id"]) == ("Write: a.txt\nAsks", "int-1")
+    assert (state["reason"], state["checkpoint_id"]) == (
+        "Write: a.txt\nAsks",
+        interrupt_state.checkpoint_id(SESSION, [first]),
+    )
     assert fields(first, second) == [
         ("confirm_1", "confirm", "Write: a.txt", True, []),
         ("answer_1_2", "text", "Why?", True, []),

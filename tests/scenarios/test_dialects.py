@@ -19,12 +19,13 @@ from tests.scenarios import scenario
 from tests.scenarios.scenario import Scenario
 
 SCENARIOS = scenario.load()
+SESSION = Session("approval-agent", "session-123")
 DIALECTS: dict[str, Encoder[Any]] = {
     "native": native,
     "threads": threads,
     "artifactflow": Artifactflow("conv-0123456789abcdefghjkmnpq", "turn-1"),
-    "superagent": Superagent(),
-    "superagent_legacy": Legacy(Session("approval-agent", "session-123")),
+    "superagent": Superagent(SESSION),
+    "superagent_legacy": Legacy(SESSION),
 }
 #: The frames that end a segment.
 ENDS = {

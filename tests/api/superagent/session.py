@@ -79,6 +79,12 @@ class Session:
         found: dict[str, Any] = self.waiting()["state"]
         return found
 
+    def interrupt(self) -> str | None:
+        """The id of the question that waits, seen over the native API."""
+        found = self.client.get("/api/v2/interrupts", params={"limit": 100}).json()["interrupts"]
+        own = self.conversation()["id"]
+        return next((item["id"] for item in found if item["conversation_id"] == own), None)
+
     def abort(self) -> bool:
         response = self.client.post("/api/v1/chat/abort", json=self.ids)
         assert response.status_code == 200, response.text

@@ -40,19 +40,19 @@ def test_a_question_of_a_session_is_answered_over_the_other_apis(alice: httpx.Cl
     session = Session.new(alice)
     made = ""
     for answer in ("A", "B", "native"):
-        asked = one(session.chat("delete the old rows"), "interrupt")
+        assert one(session.chat("delete the old rows"), "interrupt")
         made = session.conversation()["id"]
         match answer:
             case "A":
                 thread = Thread(alice, made)
                 (info,) = thread.status()["interrupt_info"]["interrupts"]
-                assert info["interrupt_id"] == asked["checkpoint_id"]
+                assert info["interrupt_id"] == session.interrupt()
                 assert said_in_a(thread.resume("continue")) == said(session.join())
             case "B":
                 message: Message = newest(alice, made)
                 assert said_in_b(message.resume(approved=False)) == said(session.join())
             case _:
-                url = f"/api/v2/interrupts/{asked['checkpoint_id']}/answer"
+                url = f"/api/v2/interrupts/{session.interrupt()}/answer"
                 body = {"decision": "fields", "fields": {"confirm": True}}
                 assert alice.post(url, json=body).status_code == 200
                 session.until_idle()
@@ -65,7 +65,7 @@ def test_questions_of_the_other_apis_are_answered_in_the_session(alice: httpx.Cl
     made = session.conversation()["id"]
     thread = Thread(alice, made)
     asked = one_in_a(thread.chat("write a.txt: x"), "interrupt")
-    assert session.state()["checkpoint_id"] == asked["interrupt_id"]
+    assert session.interrupt() == asked["interrupt_id"]
     assert one(session.resume(confirm=True), "tool_result")["is_error"] is False
     assert thread.status()["status"] == "idle"
     turn = send(alice, made, "ask me one question")

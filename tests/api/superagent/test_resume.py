@@ -42,7 +42,9 @@ def test_the_state_has_what_the_client_needs_to_draw_the_form(session: Session) 
     assert (state["reason"], state["fields"]) == (ASKING, CONFIRM)
     (turn,) = session.turns()
     assert state["timestamp"] * 1000 <= turn["created_at"] + 60_000
-    assert state["checkpoint_id"].startswith("int-")
+    named, _, nanoseconds = state["checkpoint_id"].rpartition("_")
+    assert named == f"{session.agent_id}_{session.session_id}"
+    assert int(nanoseconds) // 10**9 == state["timestamp"]
 
 
 @pytest.mark.parametrize(
@@ -236,6 +238,12 @@ def test_what_is_missing_is_named(alice: httpx.Client, body: dict[str, Any], err
     refused(alice.post("/api/v1/chat/resume", json=body), 400, error)
 
 
+def test_an_answer_may_also_name_the_interrupt(session: Session) -> None:
+    """As the other APIs call it."""
+    session.chat("delete the old rows")
+    assert session.decide({"confirm": True}, checkpoint_id=session.interrupt()).status_code == 200
+
+
 def test_an_answer_to_something_else_is_refused_with_what_waits(server: Served, alice: httpx.Client) -> None:
     session = Session.new(alice, "assistant")
     first = one(session.chat("write a.txt then write b.txt"), "interrupt")["checkpoint_id"]
@@ -309,7 +317,7 @@ def test_the_state_is_that_of_the_native_api(session: Session) -> None:
     (turn,) = session.turns()
     (item,) = outcome(to_segment_end(session.client, turn["id"])).data["interrupts"]
     state = session.state()
-    assert (state["checkpoint_id"], state["reason"], state["fields"]) == (
+    assert (session.interrupt(), state["reason"], state["fields"]) == (
         item["id"],
         item["reason"],
         item["fields"],
@@ -321,18 +329,10 @@ def test_an_answer_that_names_nothing_is_about_what_was_shown(alice: httpx.Clien
     """The second question was shown to nobody: a late click must not approve it."""
     session = Session.new(alice, "assistant")
     session.chat("write a.txt then write b.txt")
-    first = waiting(alice, session)
+    first = session.interrupt()
     assert alice.post(f"/api/v2/interrupts/{first}/answer", json={"decision": "approve"}).is_success
-    until(lambda: waiting(alice, session) not in (None, first))
+    until(lambda: session.interrupt() not in (None, first))
     late = session.decide({"confirm": True})
     assert late.status_code == 409
-    assert late.json()["state"]["checkpoint_id"] == waiting(alice, session)
     assert session.state() == late.json()["state"]  # this shows it
     assert session.decide({"confirm": True}).status_code == 200
-
-
-def waiting(client: httpx.Client, session: Session) -> str | None:
-    """The id of the question that waits, seen over another API."""
-    found = client.get("/api/v2/interrupts", params={"limit": 100}).json()["interrupts"]
-    own = session.conversation()["id"]
-    return next((item["id"] for item in found if item["conversation_id"] == own), None)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from caesura.core import events as ev
 from caesura.core.events import Envelope, Event
+from caesura.core.interrupt_state import Session
 from caesura.core.interrupts import Approval
 from caesura.dialects.superagent import voice
 from caesura.dialects.superagent.encode import Encoder
@@ -18,7 +19,8 @@ from caesura.http.frames import encoded
 from tests.effort import examples
 from tests.scenarios.scenario import parse
 
-ENCODER = Encoder()
+SESSION = Session("a", "s")
+ENCODER = Encoder(SESSION)
 BEGUN: list[Event] = [ev.RunStarted("a", 1, "start", 1), ev.ModelStarted(1, "a")]
 ENDED: list[Event] = [ev.Finished(), ev.SegmentEnded()]
 SAID: list[Event] = [
@@ -80,9 +82,9 @@ def test_a_reader_cut_after_any_frame_gets_exactly_the_others() -> None:
         event, _, seen = str(id).partition(".")
         seq = int(event) % 2**24
         after = seq - 1 if seen else seq
-        assert frames(events, after, Encoder(after + 1, int(seen or 0))) == whole[number + 1 :]
+        assert frames(events, after, Encoder(SESSION, after + 1, int(seen or 0))) == whole[number + 1 :]
     # An id that no frame has: nothing is left out.
-    assert frames(events, 10, Encoder(11, 9)) == frames(events, 10)
+    assert frames(events, 10, Encoder(SESSION, 11, 9)) == frames(events, 10)
 
 
 def test_each_text_so_far_equals_what_was_said() -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, assert_never
 from caesura.core import cursors, interrupt_state, json_data
 from caesura.core import events as ev
 from caesura.core.events import Envelope
+from caesura.core.interrupt_state import Session
 from caesura.dialects.superagent import voice
 from caesura.dialects.superagent.voice import SILENT, Voice
 
@@ -35,9 +36,10 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """The encoder of one turn. Of the event `partly`, the reader has seen the first `seen` frames: they are
-    not sent again."""
+    """The encoder of one turn in this session. Of the event `partly`, the reader has seen the first `seen`
+    frames: they are not sent again."""
 
+    session: Session
     partly: int = 0
     seen: int = 0
 
@@ -53,7 +55,7 @@ class Encoder:
                 return state, b""
             frames = [_spoken("text", envelope.at, state.text, piece)]
         else:
-            state, frames = _next(state, envelope)
+            state, frames = _next(self.session, state, envelope)
         if not frames:
             return state, b""
         seen = self.seen if envelope.seq == self.partly and self.seen < len(frames) else 0
@@ -63,10 +65,12 @@ class Encoder:
         """Like `step`, without the frames."""
         if type(event) is ev.TextDelta and not state.thinking.held:
             return _said(state, event.call, event.text)[0]
-        return _next(state, Envelope(0, 0, event))[0]
+        return _next(self.session, state, Envelope(0, 0, event))[0]
 
 
-def _next(state: State, envelope: Envelope) -> tuple[State, list[bytes]]:  # noqa: C901 - one case for each event
+def _next(  # noqa: C901 - one case for each event
+    session: Session, state: State, envelope: Envelope
+) -> tuple[State, list[bytes]]:
     """The state after an event, and the frames of the event without their ids."""
     at, event = envelope.at, envelope.event
     match event:
@@ -105,7 +109,7 @@ def _next(state: State, envelope: Envelope) -> tuple[State, list[bytes]]:  # noq
             changed = {"id": id, "version": version, "update_type": update_type}
             return _told(state, at, "progress", {"status": "artifact", **changed})
         case ev.Interrupted(items):
-            return _over(state, at, "interrupt", interrupt_state.question(items) if items else {})
+            return _over(state, at, "interrupt", interrupt_state.question(session, items) if items else {})
         case ev.Failed():
             return _over(state, at, "error", {"code": event.code, "message": failure(event)})
         case ev.Stopped(reason):

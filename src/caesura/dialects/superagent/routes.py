@@ -116,7 +116,8 @@ async def resume(
     found = await _status(here, user_id, session)
     if found is None or found.turn is None or not found.pending:
         raise await _nothing(here, session, found)
-    if new.checkpoint_id is not None and new.checkpoint_id != found.pending[0].id:
+    named = (None, states.checkpoint_id(session, found.pending), found.pending[0].id)
+    if new.checkpoint_id not in named:
         raise _waiting(session, InterruptPending(found.pending))
     blind, viewer = new.checkpoint_id is None, viewer_of(request)
     try:
@@ -293,7 +294,7 @@ async def _segment(
             return encode.failed("deleted", _GONE, _now())
         return legacy.error(_GONE, after_text=True) + legacy.DONE
 
-    encoder: Any = encode.Encoder(after + 1, partly) if a2ui else legacy.Encoder(session)
+    encoder: Any = encode.Encoder(session, after + 1, partly) if a2ui else legacy.Encoder(session)
     async with aclosing(pump(encoder, batches, encoder.start(turn.ordinal, 0), after, gone)) as frames:
         async for frame in frames:
             yield frame
