@@ -71,6 +71,24 @@ def test_the_environment_is_read_and_a_flag_counts_more(monkeypatch: pytest.Monk
     assert Settings.load(port=9001).port == 9001
 
 
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ({}, ("http://localhost:3000",)),
+        ({"host": "::1"}, ("http://localhost:3000",)),
+        ({"auth": "none"}, ()),
+        ({"host": "0.0.0.0"}, ()),
+        ({"cors_origins": "off"}, ()),
+        ({"auth": "none", "cors_origins": "http://localhost:3000"}, ("http://localhost:3000",)),
+        ({"cors_origins": "https://a.example"}, ("https://a.example",)),
+    ],
+)
+def test_a_page_on_this_machine_may_use_a_loopback_server_with_sign_in(
+    given: dict[str, str], allowed: tuple[str, ...]
+) -> None:
+    assert Settings.load(**given).origins == allowed
+
+
 def test_models_are_replaced_by_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESURA_MODEL_MAP", " gpt-4o = demo, gpt-4o-mini=openai:gpt-5-mini ,")
     assert Settings.load().model_map == {"gpt-4o": "demo", "gpt-4o-mini": "openai:gpt-5-mini"}

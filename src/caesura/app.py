@@ -72,14 +72,14 @@ def create_app(settings: Settings) -> FastAPI:
             Middleware(Headers, addresses=settings.log_addresses),
             Middleware(
                 CORSMiddleware,
-                allow_origins=settings.cors_origins,
+                allow_origins=settings.origins,
                 allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
                 allow_headers=["Authorization", "Content-Type", "Last-Event-ID", *_headers()],
                 expose_headers=["X-Request-ID", "X-Error-Code", "Retry-After"],
                 max_age=600,
             ),
             Middleware(Faults, errors=errors),
-            Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.cors_origins),
+            Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.origins),
             Middleware(
                 BodyLimit,
                 errors=errors,

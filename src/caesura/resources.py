@@ -16,7 +16,6 @@ from sqlalchemy.engine import make_url
 from caesura.agents.aside import Aside
 from caesura.agents.cautions import cautions
 from caesura.agents.default_agent import lack
-from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
 from caesura.agents.loader import BUILTIN, Agent, Catalog
 from caesura.agents.model_names import DEMO, default_model
@@ -148,9 +147,10 @@ async def open_all(settings: Settings, spans: Any, stack: AsyncExitStack) -> Con
     )
     stack.push_async_callback(rates.aclose)
     if settings.redis_url is not None:
-        from caesura.service.mirror import open_mirror  # Redis' client is slow to import, and rarely needed
+        from caesura.service.mirror import Mirror  # Redis' client is slow to import, and rarely needed
+        from caesura.service.redis_entries import RedisEntries
 
-        mirror = await open_mirror(settings.redis_url, database, agents.mirrored)
+        mirror = Mirror(database, RedisEntries(settings.redis_url), agents.mirrored)
         engine.changes.listen(mirror.changed)
         stack.push_async_callback(mirror.aclose)
         spawn(mirror.keep())
@@ -171,7 +171,7 @@ async def open_all(settings: Settings, spans: Any, stack: AsyncExitStack) -> Con
         metrics=counted,
         default_on_disconnect=settings.on_disconnect,
         lead_agent=_lead_agent(settings),
-        origins=settings.cors_origins,
+        origins=settings.origins,
         root=settings.root_path,
     )
 
@@ -250,7 +250,7 @@ def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
             logger.info("agent %s was loaded again from %s", agent.name, agent.path.name)
         if found := shortage(agent, model, os.environ, settings.model_map):
             logger.warning("%s", found)
-        for caution in cautions(agent):
+        for caution in cautions(agent, redis=settings.redis_url is not None):
             logger.warning("%s", caution)
 
     catalog = Catalog(
@@ -258,14 +258,10 @@ def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
         tools,
         builtin=BUILTIN if settings.built_in_agents else None,
         report=_warn,
-        redis=settings.redis_url is not None,
         environ=os.environ,
         loaded=loaded,
     )
     started = True
-    for fault in catalog.faults:
-        if fault.message == NEEDS_REDIS:
-            raise StartupError(str(fault))
     if missing := lack(catalog, settings.default_agent, settings.agents_dir, settings.built_in_agents):
         raise StartupError(missing)
     return catalog

@@ -72,7 +72,7 @@ class Settings(BaseModel):
     jwt_key: SecretStr | None = None
     jwt_claim: str = Field(default="sub", min_length=1, max_length=200)
     jwt_algorithms: tuple[str, ...] = ()
-    cors_origins: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] | None = None
 
     trusted_proxies: tuple[str, ...] = ()
 
@@ -165,8 +165,10 @@ class Settings(BaseModel):
 
     @field_validator("cors_origins")
     @classmethod
-    def _exact(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in value:
+    def _exact(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if value == ("off",):
+            return ()
+        for origin in value or ():
             scheme, _, host = origin.partition("://")
             if scheme not in ("http", "https") or not host or "/" in host or "*" in host:
                 raise ValueError(f"{origin!r} is not an origin such as https://chat.example.org")
@@ -293,6 +295,14 @@ class Settings(BaseModel):
         if self.auth == "none":
             return "closed"
         return self.registration or ("open" if is_loopback(self.host) else "invite")
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The origins of other web pages that may send requests. The default is a front end that is being
+        developed on this machine; where no token is needed, none."""
+        if self.cors_origins is not None:
+            return self.cors_origins
+        return ("http://localhost:3000",) if self.auth != "none" and is_loopback(self.host) else ()
 
     @property
     def database(self) -> str:

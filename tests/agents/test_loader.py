@@ -90,15 +90,6 @@ def test_the_yaml_of_the_documentation_of_the_superagent_api_loads(tmp_path: Pat
     assert catalog(tmp_path).get("approval").mirrored
 
 
-def test_an_agent_that_needs_redis_is_at_fault_where_there_is_none(tmp_path: Path) -> None:
-    put(tmp_path, "a.yaml", agent("a", "\n  interrupt:\n    checkpoint_backend: redis"))
-    (fault,) = Catalog(tmp_path, TOOLS, redis=False).faults
-    assert str(fault) == (
-        "a.yaml:7: spec.interrupt.checkpoint_backend: redis needs CAESURA_REDIS_URL, which is not set"
-        " (set it and start the server again, or use memory)"
-    )
-
-
 def test_an_unknown_agent_is_not_found() -> None:
     with pytest.raises(NotFound, match="agent not found: nobody"):
         catalog(None).get("nobody")

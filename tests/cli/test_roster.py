@@ -10,6 +10,7 @@ import pytest
 from tests import agent_files
 from tests.cli.conftest import Run
 from tests.mcp_server.raw import tool
+from tests.servers.server import free_port
 
 RAW = Path(__file__).parent.parent / "mcp_server" / "raw.py"
 
@@ -229,11 +230,20 @@ def test_a_variable_that_a_header_needs_is_missed_by_every_command(run: Run, tmp
     assert "  away " not in listed
 
 
-def test_agents_that_need_a_redis_are_named(run: Run, tmp_path: Path) -> None:
+def test_agents_that_use_a_redis_are_named_where_there_is_none(
+    run: Run, tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "gardener.yaml").write_text(f"{GOOD}  interrupt: {{checkpoint_backend: redis}}\n")
     ran = run("agents", "check", tmp_path)
     assert ran.code == 0
     assert ran.out.splitlines() == [
         "good: gardener",
-        "these need a Redis, and do not work without CAESURA_REDIS_URL: gardener",
+        "warning: agent gardener: its questions are not shown in Redis, and wait in the database alone"
+        " (set CAESURA_REDIS_URL, or leave out interrupt.checkpoint_backend)",
     ]
+    monkeypatch.setenv("CAESURA_REDIS_URL", f"redis://127.0.0.1:{free_port()}/0")
+    ran = run("agents", "check", tmp_path)
+    assert ran.code == 0
+    assert "warning: CAESURA_REDIS_URL: ConnectionError: " in ran.out
+    monkeypatch.setenv("CAESURA_REDIS_URL", redis_url)
+    assert run("agents", "check", tmp_path).out == "good: gardener\n"

@@ -9,7 +9,13 @@ from caesura.agents import graphs
 from caesura.agents.loader import Agent
 
 
-def cautions(agent: Agent) -> Iterator[str]:
+def cautions(agent: Agent, redis: bool = True) -> Iterator[str]:
+    """`redis` is whether the server has a Redis."""
+    if agent.mirrored and not redis:
+        yield (
+            f"agent {agent.name}: its questions are not shown in Redis, and wait in the database alone"
+            " (set CAESURA_REDIS_URL, or leave out interrupt.checkpoint_backend)"
+        )
     for name, count in Counter(agent.spec.tools or ()).items():
         if count > 1:
             yield f"agent {agent.name}: {name} is listed {count} times in spec.tools (once is enough)"

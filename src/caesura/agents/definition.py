@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int, int], ...]
 
-#: The message of a fault: the agent needs Redis, and the server has none.
-NEEDS_REDIS = "redis needs CAESURA_REDIS_URL, which is not set"
 _OWN_TOOLS = "a graph brings its own tools: give them to it in its code"
 _OWN_QUESTIONS = "a graph asks by itself: use HumanInTheLoopMiddleware of LangChain, or interrupt()"
 #: What a graph makes no use of, and what does the same.
@@ -108,12 +106,9 @@ def read(
     path: Path,
     folder: Path,
     tools: Collection[str],
-    *,
-    redis: bool = True,
     environ: Mapping[str, str] | None = None,
 ) -> Reading:
-    """`redis` is whether the server has a Redis. The variables that a file names have to be in `environ`, if
-    it is given."""
+    """The variables that a file names have to be in `environ`, if it is given."""
     stamp = stamp_of([path])
     try:
         data = _bytes(path, folder)
@@ -122,7 +117,7 @@ def read(
         problem = error.problem
         fault = Fault(path.name, problem.line, dotted(problem.path), problem.message, problem.remedy)
         return Reading(path, stamp, (path,), None, (fault,))
-    return _Check(path, folder, tools, found, redis, environ).reading(data, stamp)
+    return _Check(path, folder, tools, found, environ).reading(data, stamp)
 
 
 def _bytes(path: Path, folder: Path) -> bytes:
@@ -151,11 +146,10 @@ class _Check:
         folder: Path,
         tools: Collection[str],
         found: Document,
-        redis: bool,
         environ: Mapping[str, str] | None,
     ) -> None:
         self._path, self._folder, self._tools, self._document = path, folder, tools, found
-        self._redis, self._environ = redis, environ
+        self._environ = environ
         self._sources = [path]
         self._faults: list[Fault] = []
 
@@ -273,9 +267,6 @@ class _Check:
                 yield self._fault(path, *wrong)
 
     def _server_faults(self) -> Iterator[Fault]:
-        path: FieldPath = ("spec", "interrupt", "checkpoint_backend")
-        if not self._redis and self._written(path, str) == "redis":
-            yield self._fault(path, NEEDS_REDIS, "set it and start the server again, or use memory")
         for index in range(len(self._mcp_servers())):
             headers = self._written(("spec", "mcp_servers", index, "headers_env"), dict) or {}
             for header, variable in headers.items():

@@ -90,16 +90,14 @@ class Catalog:
         clock: Callable[[], float] = time.monotonic,
         interval: float = 1.0,
         report: Callable[[Fault], None] = lambda fault: None,
-        redis: bool = True,
         environ: Mapping[str, str] | None = None,
         loaded: Callable[[Agent], None] = lambda agent: None,
         limit: float = LIMIT,
     ) -> None:
-        """`loaded` is called with each agent that is new, has changed, or had a fault before. `redis` is
-        whether the server has a Redis. Without one, an agent that needs it is at fault. So is an agent that
-        needs a variable which is not in `environ`, if that is given."""
+        """`loaded` is called with each agent that is new, has changed, or had a fault before. An agent
+        that needs a variable which is not in `environ`, if that is given, is at fault."""
         self._folders = [folder for folder in (builtin, directory) if folder is not None]
-        self._directory, self._redis, self._environ = directory, redis, environ
+        self._directory, self._environ = directory, environ
         self._tools, self._clock, self._interval = tools, clock, interval
         self._report, self._loaded = report, loaded
         self._limit = limit
@@ -207,7 +205,7 @@ class Catalog:
         attempt.wait(min(_PATIENCE, self._limit))
 
     def _read(self, path: Path) -> Reading:
-        return definition.read(path, path.parent, self._tools, redis=self._redis, environ=self._environ)
+        return definition.read(path, path.parent, self._tools, self._environ)
 
     def _collect(self, wait: bool) -> bool:
         """Take what was read. Returns whether there was something."""

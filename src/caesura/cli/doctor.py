@@ -291,10 +291,12 @@ def _agents(settings: Settings, catalog: Catalog, told: Collection[str]) -> list
     missing = lack(catalog, settings.default_agent, settings.agents_dir, settings.built_in_agents)
     if missing is not None:
         faults.append(Finding("fault", "agents", missing))
-    names = ", ".join(agent.name for agent in catalog.agents())
+    names, redis = ", ".join(agent.name for agent in catalog.agents()), settings.redis_url is not None
     faults += [finding for finding in short if finding.state == "fault"]
     notes = [finding for finding in short if finding.state == "note"]
-    notes += [Finding("note", "agents", text) for agent in catalog.agents() for text in cautions(agent)]
+    notes += [
+        Finding("note", "agents", text) for agent in catalog.agents() for text in cautions(agent, redis)
+    ]
     return [*(faults or [Finding("ok", "agents", names)]), *notes]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping
+from contextlib import aclosing
 from pathlib import Path
 
 from caesura.agents.cautions import cautions
@@ -34,11 +36,25 @@ def check(directory: Path, opens: bool = False) -> int:
         print("there is no agent file (.yaml) in this folder")
     for place in (place for found in _shortages(agents) for place in found.places()):
         print(f"warning: {shown.line(str(place))}")
-    for caution in (caution for agent in agents for caution in cautions(agent)):
+    redis_url = settings.redis_url if (settings := _settings()) is not None else None
+    for caution in (item for agent in agents for item in cautions(agent, redis=redis_url is not None)):
         print(f"warning: {shown.line(caution)}")
-    if mirrored := [agent.name for agent in good if agent.mirrored]:
-        print(f"these need a Redis, and do not work without CAESURA_REDIS_URL: {', '.join(mirrored)}")
+    if redis_url is not None and any(agent.mirrored for agent in agents):
+        asyncio.run(_reach(redis_url))
     return 1 if bad or catalog.faults else 0
+
+
+async def _reach(redis_url: str) -> None:
+    """Print a warning if this Redis cannot be written to."""
+    from caesura.service.redis_entries import Lost, RedisEntries
+
+    try:
+        async with aclosing(RedisEntries(redis_url)) as entries:
+            await entries.check()
+    except (Lost, ValueError) as error:
+        print(
+            f"warning: CAESURA_REDIS_URL: {shown.line(str(error))}: questions are not shown there until then"
+        )
 
 
 def _opened(agents: list[Agent]) -> set[str]:
@@ -50,28 +66,27 @@ def _opened(agents: list[Agent]) -> set[str]:
 
 def catalog_of(settings: Settings) -> Catalog:
     """The agents that a server with these settings would have, checked as the server does."""
-    redis = settings.redis_url is not None
     builtin = BUILTIN if settings.built_in_agents else None
-    return Catalog(settings.agents_dir, standard().names, builtin=builtin, redis=redis, environ=os.environ)
+    return Catalog(settings.agents_dir, standard().names, builtin=builtin, environ=os.environ)
 
 
 def _built_in(directory: Path) -> Path | None:
-    """The folder of the agents that files in this one may use as sub-agents. Settings that are at fault say
-    nothing about the files."""
+    """The folder of the agents that files in this one may use as sub-agents."""
+    settings = _settings(agents_dir=directory)
+    return BUILTIN if settings is None or settings.built_in_agents else None
+
+
+def _settings(**flags: Path) -> Settings | None:
+    """The settings of this environment. If they are at fault, they say nothing about the files."""
     try:
-        settings = Settings.load(agents_dir=directory)
+        return Settings.load(**flags)
     except StartupError:
-        return BUILTIN
-    return BUILTIN if settings.built_in_agents else None
+        return None
 
 
 def _shortages(agents: list[Agent]) -> list[Shortage]:
-    """With other settings a server may use other models, so those of this environment count. If they are at
-    fault, they say nothing about the files."""
-    try:
-        settings = Settings.load()
-    except StartupError:
-        settings = None
+    """With other settings a server may use other models, so those of this environment count."""
+    settings = _settings()
     default = default_model(os.environ, settings.model if settings is not None else None)
     replaced = settings.model_map if settings is not None else NOTHING_REPLACED
     found = (shortage(agent, default, os.environ, replaced) for agent in agents)

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from caesura.agents.aside import Aside
 from caesura.core import interrupt_state, interrupts, json_data
-from caesura.core.errors import CaesuraError, StartupError
+from caesura.core.errors import CaesuraError
 from caesura.core.interrupt_state import Session
 from caesura.engine.changes import Change
 from caesura.service.redis_entries import Entry, Lost, RedisEntries, key
@@ -35,19 +35,6 @@ _MOST = 10_000
 _LAST = 1.0
 
 Agents = Callable[[], Collection[str]]
-
-
-async def open_mirror(redis_url: str, database: Database, agents: Agents) -> Mirror:
-    """The mirror in this Redis. Raises `StartupError` if an agent needs it and it cannot be written to."""
-    entries = RedisEntries(redis_url)
-    if names := sorted(agents()):
-        try:
-            await entries.check()
-        except Lost as error:
-            await entries.aclose()
-            why = f"the agent {names[0]} needs Redis (spec.interrupt.checkpoint_backend), which fails"
-            raise StartupError(f"CAESURA_REDIS_URL: {why}: {error}") from error
-    return Mirror(database, entries, agents)
 
 
 class Mirror:
