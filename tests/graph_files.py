@@ -322,6 +322,70 @@ else:
 """
 
 
+#: An agent that writes files, runs commands and asks the person: each call is reviewed, those of `ask_user`
+#: too, and `questions` are what middleware allows for them. `form` is a graph that asks with `interrupt`.
+_ASSISTANT = """
+import json
+from pathlib import Path
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import MemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import interrupt
+{scripted}
+
+def leave(line):
+    with Path("{trace}").open("a") as file:
+        file.write(line + "\\n")
+
+
+@tool
+def write_file(file_path: str, content: str) -> str:
+    "Write a file."
+    leave(f"write {file_path}")
+    return f"wrote {file_path}"
+
+
+@tool
+def execute(command: str, timeout: int = 60) -> str:
+    "Run a command."
+    leave(f"run {command}")
+    return f"ran {command}"
+
+
+@tool
+def ask_user(questions: list[dict], answers: list[str] | None = None) -> str:
+    "Ask the person."
+    return json.dumps(answers, ensure_ascii=False)
+
+
+review = HumanInTheLoopMiddleware(
+    interrupt_on={"write_file": True, "execute": True, "ask_user": {questions}},
+    interrupt_mode="{mode}",
+)
+graph = create_agent(
+    Scripted(),
+    tools=[write_file, execute, ask_user],
+    middleware=[review],
+    checkpointer=MemorySaver(),
+)
+
+
+def ask(state, config):
+    answers = interrupt({"questions": json.loads(state["messages"][-1].text)})
+    said = json.dumps([answers, config["configurable"]["refusals"]], ensure_ascii=False)
+    return {"messages": [AIMessage(said)]}
+
+
+form = StateGraph(MessagesState)
+form.add_node("ask", ask)
+form.add_edge(START, "ask")
+form = form.compile(checkpointer=MemorySaver())
+"""
+
+
 def preload(*modules: str) -> None:
     """Import what a graph's file imports: on a busy machine that may take longer than a file may take."""
     for module in modules:
@@ -334,6 +398,13 @@ def reviewed(trace: Path, mode: str = "batched") -> str:
     return _REVIEWED.replace("{scripted}", _SCRIPTED).replace("{trace}", str(trace)).replace("{mode}", mode)
 
 
+def assistant(trace: Path, mode: str = "batched", questions: str = "True") -> str:
+    """The source of `graph` and `form`, which ask the person."""
+    preload("langchain.agents.middleware", "langgraph.checkpoint.memory")
+    source = _ASSISTANT.replace("{scripted}", _SCRIPTED).replace("{trace}", str(trace))
+    return source.replace("{mode}", mode).replace("{questions}", questions)
+
+
 def marked(trace: Path, how: str = "agent") -> str:
     """The source of `graph`, an agent with marked functions and tools."""
     preload("langchain.agents.middleware", "langgraph.prebuilt")
@@ -342,7 +413,7 @@ def marked(trace: Path, how: str = "agent") -> str:
 
 def wants(*calls: tuple[str, dict[str, Any]]) -> str:
     """The message after which that agent makes these calls."""
-    return json.dumps(calls)
+    return json.dumps(calls, ensure_ascii=False)
 
 
 def chain(functions: str, *nodes: str, state: str = "MessagesState") -> str:

@@ -109,11 +109,12 @@ class Approval(_Base):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questions(_Base):
     """The form of `ask_user`, with the name and the arguments of its call. Another tool that asks questions
-    may leave these two out."""
+    may leave these two out. An operator's own graph may ask with `interrupt(args)`, which has no name and no
+    call, and may not allow a refusal of a call that it wants reviewed."""
 
     kind = "questions"
-    decisions: ClassVar[tuple[Decision, ...]] = ("answers", "reject")
 
+    decisions: tuple[Decision, ...] = ("answers", "reject")
     name: str | None = None
     args: dict[str, Any] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()

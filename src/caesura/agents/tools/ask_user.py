@@ -88,6 +88,14 @@ def parse(questions: Any) -> tuple[Question, ...]:
     return tuple(_question(item, f"questions[{index}]") for index, item in enumerate(items))
 
 
+def asked(value: Any) -> tuple[Question, ...]:
+    """The questions of `{"questions": […]}`; none for anything else."""
+    try:
+        return parse(value["questions"]) if isinstance(value, Mapping) and "questions" in value else ()
+    except ToolError:
+        return ()
+
+
 def _decoded(questions: Any) -> Any:
     """Some models send the list as JSON in a text."""
     if not isinstance(questions, str):
@@ -99,6 +107,8 @@ def _decoded(questions: Any) -> Any:
 
 
 def _question(item: Any, place: str) -> Question:
+    if isinstance(item, str):
+        item = {"question": item}
     if not isinstance(item, dict):
         raise ToolError(f"{place} must be an object with question and options")
     text = _text(item.get("question"), f"{place}.question")

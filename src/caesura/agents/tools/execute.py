@@ -11,6 +11,10 @@ from caesura.agents.tools.tool import Tool, ToolError, describer, structured
 from caesura.core.language import Language
 
 _LONGEST = 64 * 1024
+_LABELS: dict[Language, str] = {"en": "Run a command", "zh": "执行命令"}
+_DOING: dict[Language, str] = {"en": "Running command", "zh": "正在执行命令"}
+
+describe = describer(_LABELS, _DOING, "command")
 
 Command = Annotated[str, "A shell command; it runs in the workspace, without network"]
 
@@ -28,9 +32,7 @@ def tool(sandbox: Sandbox) -> Tool:
             raise ToolError("the command did not run: too many others run now, try again later") from None
 
     description = "Run a shell command in the workspace and get its output and exit code."
-    labels: dict[Language, str] = {"en": "Run a command", "zh": "执行命令"}
-    doing: dict[Language, str] = {"en": "Running command", "zh": "正在执行命令"}
-    return Tool("execute", structured(execute, description), describer(labels, doing, "command"), "confirm")
+    return Tool("execute", structured(execute, description), describe, "confirm")
 
 
 def report(outcome: Outcome, sandbox: Sandbox) -> str:

@@ -60,7 +60,7 @@ def tools(disk: Disk | None = None) -> list[Tool]:
         Tool(
             "write_file",
             write,
-            _describe("Write a file", "Writing file", "写入文件", counted="content"),
+            describe_write,
             "confirm",
             repeatable=True,
             replaces=Replaces(look, unchanged),
@@ -86,6 +86,9 @@ def _line(entry: Entry) -> str:
 
 def _describe(label: str, doing: str, chinese: str, counted: str | None = None) -> Describe:
     return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path", counted)
+
+
+describe_write = _describe("Write a file", "Writing file", "写入文件", counted="content")
 
 
 def _workspace() -> Workspace:

@@ -12,7 +12,8 @@ from itertools import count, islice
 from typing import Any, NamedTuple
 
 from caesura.core import json_data
-from caesura.core.interrupts import Approval
+from caesura.core.interrupts import Approval, Questions
+from caesura.engine.graphs import reviews
 from caesura.engine.graphs.runs import NodeRun
 from caesura.engine.graphs.tasks import id_of, tasks_of
 from caesura.engine.run import Scope
@@ -188,10 +189,12 @@ def _asked(scope: Scope) -> Mapping[str, list[tuple[str, Any]]]:
     found: dict[str, list[tuple[str, Any]]] = defaultdict(list)
     for item in scope.run.interrupts:
         asked = item.interrupt
-        if isinstance(asked, Approval) and asked.tool_call_id:
+        if isinstance(asked, Approval | Questions) and asked.name and asked.tool_call_id:
             found[asked.tool_call_id].append((asked.name, asked.args))
             if item.answer is not None and item.answer.args is not None:
                 found[asked.tool_call_id].append((asked.name, item.answer.args))
+            if item.answer is not None and item.answer.answers:
+                found[asked.tool_call_id].append((asked.name, reviews.answered(asked.args, item.answer)))
     return found
 
 
@@ -201,7 +204,7 @@ def _refused(scope: Scope) -> set[str | None]:
         item.interrupt.tool_call_id
         for item in scope.run.interrupts
         if item.answer is not None
-        and isinstance(item.interrupt, Approval)
+        and isinstance(item.interrupt, Approval | Questions)
         and item.answer.decision in ("reject", "respond")
     }
 

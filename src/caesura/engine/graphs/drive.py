@@ -24,6 +24,7 @@ from caesura.core import events as ev
 from caesura.core import fold
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import GraphRequest, Interrupt
+from caesura.core.interrupts import Questions as Form
 from caesura.core.messages import Message
 from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
@@ -259,12 +260,13 @@ async def _saved(scope: Scope) -> list[BaseMessage]:
 def _refusals(scope: Scope) -> list[dict[str, Any]]:
     """The refusals since the turn began or was retried, in the order of the questions. A graph's node that
     restarts from its beginning finds its earlier refusals here. A retry asks all questions again."""
-    return [
-        {"interrupt": item.graph_id, "value": item.interrupt.value, "message": item.answer.message}
-        for item in scope.run.interrupts
-        if item.answer is not None
-        and item.answer.decision == "reject"
-        and isinstance(item.interrupt, GraphRequest)
-        and item.interrupt.parent == scope.parent
-        and item.interrupt.id not in scope.run.transcript.ids_before_retry
-    ]
+    found = []
+    for item in scope.run.interrupts:
+        asked, answer = item.interrupt, item.answer
+        before = asked.parent != scope.parent or asked.id in scope.run.transcript.ids_before_retry
+        if answer is None or answer.decision != "reject" or asked.tool_call_id or before:
+            continue
+        if isinstance(asked, GraphRequest | Form):
+            value = asked.value if isinstance(asked, GraphRequest) else asked.args
+            found.append({"interrupt": item.graph_id, "value": value, "message": answer.message})
+    return found

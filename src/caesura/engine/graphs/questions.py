@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar, assert_never
 
 from langgraph.types import Interrupt as GraphInterrupt
 
 from caesura.agents.aside import LARGE
+from caesura.agents.tools import ask_user, execute, files
 from caesura.agents.tools.tool import Description, describe_any
 from caesura.core import described, ids, json_data
 from caesura.core import events as ev
 from caesura.core.answers import Answer
-from caesura.core.interrupts import Approval, GraphRequest, Interrupt
+from caesura.core.interrupts import Approval, Decision, GraphRequest, Interrupt, Question
+from caesura.core.interrupts import Questions as Form
+from caesura.core.language import Language
 from caesura.engine import interrupts, texts
 from caesura.engine.graphs import reviews
 from caesura.engine.graphs.call_ids import CallIds
@@ -83,7 +87,8 @@ class Questions:
         return given
 
     async def _is_granted(self, review: Review) -> bool:
-        if review.name not in self._run.grants or "approve" not in review.decisions:
+        unasked = review.name in self._run.grants and "approve" in review.decisions
+        if not unasked or review.questions:
             return False
         return await self._run.database.read(grants.stands, self._run.turn.num, review.name)
 
@@ -104,9 +109,11 @@ class Questions:
                 agent, parent = self._scope.agent.name, self._scope.parent
                 run.say(ev.ToolStarted(asked.tool_call_id, asked.name, args, agent, parent))
 
-    async def _request(self, value: Any) -> GraphRequest:
+    async def _request(self, value: Any) -> GraphRequest | Form:
         run = self._run
         shown = await self._aside(value, json_data.clean, value)
+        if questions := ask_user.asked(shown):
+            return self._form(questions, shown)
         label, description = await self._aside(value, texts.graph_question, shown, run.language)
         return GraphRequest(
             ids.interrupt(),
@@ -117,8 +124,27 @@ class Questions:
             parent=self._scope.parent,
         )
 
-    async def _approval(self, review: Review, call_id: str | None) -> Approval:
+    def _form(self, questions: tuple[Question, ...], args: dict[str, Any], name: str | None = None) -> Form:
+        label, description, _ = ask_user.describe({"questions": [*questions]}, self._run.language)
+        return Form(
+            ids.interrupt(),
+            name=name,
+            args=args,
+            questions=questions,
+            label=label,
+            description=description,
+            agent=self._scope.agent.name,
+            parent=self._scope.parent,
+        )
+
+    async def _approval(self, review: Review, call_id: str | None) -> Approval | Form:
         run = self._run
+        if questions := review.questions:
+            args = await self._aside(review.args, json_data.clean, review.args)
+            allowed: tuple[Decision, ...] = ("answers", "reject")
+            decisions = allowed if "reject" in review.decisions else allowed[:1]
+            form = self._form(questions, args, review.name)
+            return replace(form, tool_call_id=call_id, decisions=decisions)
         label, description, note = await self._aside(review.args, _described, review, run)
         return Approval(
             ids.interrupt(),
@@ -143,9 +169,22 @@ class Questions:
 
 def _described(review: Review, run: Run) -> Description:
     """The operator's words, if there are any, and then exactly what would be done."""
-    label, exact, _ = describe_any(review.name)(json_data.clean(review.args), run.language)
+    label, exact, _ = _as_ours(review.name, json_data.clean(review.args), run.language)
     note = described.words(review.description, run.language, described.NOTE)
     return Description(label, f"{note} — {exact}" if note else exact, note)
+
+
+def _as_ours(name: str, args: Mapping[str, Any], language: Language) -> Description:
+    """In the words of our own tool of this name. If there are other arguments than it has, all are shown."""
+    exact = describe_any(name)(args, language)
+    main = {"execute": "command", "write_file": "path" if "path" in args else "file_path"}.get(name, "")
+    if not isinstance(value := args.get(main), str):
+        return exact
+    if name == "execute":
+        ours, known = execute.describe(args, language), {main}
+    else:
+        ours, known = files.describe_write({**args, "path": value}, language), {main, "content"}
+    return ours if args.keys() <= known else exact._replace(label=ours.label)
 
 
 def _open_calls(scope: Scope) -> dict[str, list[dict[str, Any]]]:
@@ -182,9 +221,11 @@ def _value(answer: Answer) -> Any:
     match answer.decision:
         case "value":
             return answer.value
+        case "answers":
+            return list(answer.answers)
         case "reject":
             return False
-        case "approve" | "edit" | "respond" | "answers" | "fields":
+        case "approve" | "edit" | "respond" | "fields":
             raise ValueError(f"{answer.decision} is no decision about the request of a graph")
         case unreachable:
             assert_never(unreachable)

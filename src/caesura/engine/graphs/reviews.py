@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
+from caesura.agents.tools import ask_user
 from caesura.core.answers import Answer
-from caesura.core.interrupts import Decision
+from caesura.core.interrupts import Decision, Question
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt as GraphInterrupt
@@ -27,6 +28,12 @@ class Review:
     decisions: tuple[Decision, ...]
     tool_call_id: str | None = None
     args_schema: dict[str, Any] | None = None
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What a call of `ask_user` asks, if the middleware takes the answers."""
+        takes = self.name == "ask_user" and {"edit", "respond"} & {*self.decisions}
+        return ask_user.asked(self.args) if takes else ()
 
 
 def single_tools(graph: Any) -> dict[str, frozenset[str]]:
@@ -151,9 +158,13 @@ def _resolved(schema: Mapping[str, Any], named: Mapping[str, Any]) -> Mapping[st
 
 
 def _member(schema: Any, name: str) -> Mapping[str, Any]:
-    members = schema.get("properties") if isinstance(schema, Mapping) else None
-    found = members.get(name) if isinstance(members, Mapping) else None
+    found = _members(schema).get(name)
     return found if isinstance(found, Mapping) else {}
+
+
+def _members(schema: Any) -> Mapping[str, Any]:
+    members = schema.get("properties") if isinstance(schema, Mapping) else None
+    return members if isinstance(members, Mapping) else {}
 
 
 def _decision(review: Review, answer: Answer) -> dict[str, Any]:
@@ -166,7 +177,25 @@ def _decision(review: Review, answer: Answer) -> dict[str, Any]:
             return {"type": "reject", "message": answer.message} if answer.message else {"type": "reject"}
         case "respond":
             return {"type": "respond", "message": answer.message}
-        case "answers" | "fields" | "value":
+        case "answers" if _takes_answers(review):
+            args = answered(review.args, answer)
+            return {"type": "edit", "edited_action": {"name": review.name, "args": args}}
+        case "answers":
+            return {"type": "respond", "message": ask_user.result(review.questions, answer)}
+        case "fields" | "value":
             raise ValueError(f"{answer.decision} is no decision about a tool call")
         case unreachable:
             assert_never(unreachable)
+
+
+def answered(args: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
+    """The arguments of a call of `ask_user` with the answers."""
+    return {**args, "answers": list(answer.answers)}
+
+
+def _takes_answers(review: Review) -> bool:
+    """Whether the tool gets the answers as an argument. If it is known to have no such argument, they are its
+    result."""
+    schema = review.args_schema
+    known = schema is None or "respond" not in review.decisions or "answers" in _members(schema)
+    return "edit" in review.decisions and known

@@ -13,7 +13,7 @@ from langgraph.types import StateSnapshot
 
 from caesura.core import events as ev
 from caesura.core import json_data, outputs
-from caesura.core.interrupts import Approval
+from caesura.core.interrupts import Approval, Questions
 from caesura.engine.calls import REFUSED
 from caesura.engine.graphs.call_ids import Reply
 from caesura.engine.graphs.messages import after_replies, found_in, in_other_forms, refs, was_given
@@ -212,7 +212,7 @@ class Watcher:
             item.answer.decision
             for item in self._run.interrupts
             if item.answer is not None
-            and isinstance(item.interrupt, Approval)
+            and isinstance(item.interrupt, Approval | Questions)
             and item.interrupt.tool_call_id == call_id
             and item.interrupt.id not in self._run.transcript.ids_before_retry
         ]
