@@ -67,8 +67,9 @@ def run(quick: bool) -> Iterator[Table]:
 class Ours:
     """The server in a process of its own, with one person and agents, each in a file of this text."""
 
-    def __init__(self, folder: Path, agents: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, agents: Mapping[str, str], database_url: str | None) -> None:
         self.port, self.folder = _free_port(), folder
+        self._database = ("--database-url", database_url) if database_url else ()
         (folder / "agents").mkdir()
         for name, text in agents.items():
             (folder / "agents" / f"{name}.yaml").write_text(text)
@@ -78,7 +79,10 @@ class Ours:
     def start(self) -> psutil.Popen:
         places = ("--data-dir", str(self.folder / "data"), "--agents-dir", str(self.folder / "agents"))
         self.process = psutil.Popen(
-            [*_SERVE, "--port", str(self.port), *places], cwd=_ROOT, stderr=subprocess.DEVNULL
+            [*_SERVE, "--port", str(self.port), *places, *self._database],
+            cwd=_ROOT,
+            env=os.environ | {"CAESURA_SECRET": "a secret of the benchmark, long enough to sign with"},
+            stderr=subprocess.DEVNULL,
         )
         return self.process
 
@@ -123,10 +127,12 @@ def parrots(agents: Mapping[str, tuple[int, float]]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def ours(agents: Mapping[str, str] | None = None) -> AsyncIterator[Ours]:
+async def ours(
+    agents: Mapping[str, str] | None = None, database_url: str | None = None
+) -> AsyncIterator[Ours]:
     with tempfile.TemporaryDirectory(prefix="caesura-bench-") as folder:
         files = agents or parrots(_AGENTS)
-        server = Ours(Path(folder), files)
+        server = Ours(Path(folder), files, database_url)
         try:
             await server.ready()
             for name in ("short",) if agents is None else files:
@@ -158,13 +164,13 @@ async def _one(quick: bool) -> Table:
     times = 15 if quick else 60
     async with ours() as server:
         firsts = [(await server.chat(await server.thread("short"))).first for _ in range(times)]
-        resumed = [await _approved(server) for _ in range(times)]
+        resumed = [await approved(server) for _ in range(times)]
         bursts = [(await server.chat(await server.thread("burst"))).first for _ in range(times // 3)]
         cpu, began = server.cpu(), time.perf_counter()
         long = [await server.chat(await server.thread("long")) for _ in range(3)]
         spent, wall = server.cpu() - cpu, time.perf_counter() - began
     tokens = sum(read.tokens for read in long)
-    bare = await _bare(times)
+    bare = await bare_figures(times)
     table.lines = [
         Line("first token p50", _ms(firsts), _ms(bare.firsts), "ms", goal_ratio=1.0),
         Line("first token p95", _p95(firsts), _p95(bare.firsts), "ms", goal_ratio=1.2),
@@ -179,7 +185,7 @@ async def _one(quick: bool) -> Table:
     return table
 
 
-async def _approved(server: Ours) -> float:
+async def approved(server: Ours) -> float:
     thread = await server.thread("short")
     await server.chat(thread, "look")
     return (await server.resume(thread)).first
@@ -195,30 +201,30 @@ class Bare(NamedTuple):
     cpu: float
 
 
-async def _bare(times: int) -> Bare:
-    async with _saver() as saver:
-        short, burst, long = (_bare_agent(LangChainParrot(tokens=count), saver) for count in (20, 2000, 5000))
-        await _bare_turn(short, "warm", "hi")
-        firsts = [(await _bare_turn(short, f"f{i}", "hi")).first for i in range(times)]
+async def bare_figures(times: int) -> Bare:
+    async with open_saver() as saver:
+        short, burst, long = (bare_agent(LangChainParrot(tokens=count), saver) for count in (20, 2000, 5000))
+        await bare_turn(short, "warm", "hi")
+        firsts = [(await bare_turn(short, f"f{i}", "hi")).first for i in range(times)]
         resumed = []
         for number in range(times):
-            await _bare_turn(short, f"r{number}", "look")
-            resumed.append((await _bare_turn(short, f"r{number}", None)).first)
-        bursts = [(await _bare_turn(burst, f"b{i}", "hi")).first for i in range(times // 3)]
+            await bare_turn(short, f"r{number}", "look")
+            resumed.append((await bare_turn(short, f"r{number}", None)).first)
+        bursts = [(await bare_turn(burst, f"b{i}", "hi")).first for i in range(times // 3)]
         cpu, began = time.process_time(), time.perf_counter()
-        tokens = sum([(await _bare_turn(long, f"l{i}", "hi")).tokens for i in range(3)])
+        tokens = sum([(await bare_turn(long, f"l{i}", "hi")).tokens for i in range(3)])
         spent, wall = time.process_time() - cpu, time.perf_counter() - began
     return Bare(firsts, bursts, resumed, tokens / wall, spent / tokens * 1e6)
 
 
 @asynccontextmanager
-async def _saver() -> AsyncIterator[AsyncSqliteSaver]:
+async def open_saver() -> AsyncIterator[AsyncSqliteSaver]:
     with tempfile.TemporaryDirectory() as folder:
         async with AsyncSqliteSaver.from_conn_string(f"{folder}/bare.db") as saver:
             yield saver
 
 
-def _bare_agent(model: LangChainParrot, saver: Any) -> Any:
+def bare_agent(model: LangChainParrot, saver: Any) -> Any:
     @tool
     def list_files(path: str) -> str:
         """Look."""
@@ -228,7 +234,7 @@ def _bare_agent(model: LangChainParrot, saver: Any) -> Any:
     return create_agent(model, [list_files], middleware=[asks], checkpointer=saver)
 
 
-async def _bare_turn(graph: Any, thread: str, message: str | None) -> Read:
+async def bare_turn(graph: Any, thread: str, message: str | None) -> Read:
     given: Any = {"messages": [HumanMessage(message)]} if message is not None else None
     if given is None:
         given = Command(resume={"decisions": [{"type": "approve"}]})
@@ -253,10 +259,10 @@ async def _steady(quick: bool) -> Table:
             before = server.cpu()
             tokens = await _tokens(server.chat(thread) for thread in threads)
             mine = (server.cpu() - before) / tokens * 1e6
-        async with _saver() as saver:
-            graph = _bare_agent(LangChainParrot(tokens=600, delay=0.01), saver)
+        async with open_saver() as saver:
+            graph = bare_agent(LangChainParrot(tokens=600, delay=0.01), saver)
             before = time.process_time()
-            tokens = await _tokens(_bare_turn(graph, f"s{i}", "hi") for i in range(streams))
+            tokens = await _tokens(bare_turn(graph, f"s{i}", "hi") for i in range(streams))
             bare = (time.process_time() - before) / tokens * 1e6
         table.lines.append(Line(f"CPU per token, {name}", mine, bare, "µs", goal_ratio=goal))
     return table

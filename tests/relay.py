@@ -1,4 +1,6 @@
-"""A relay between a client and a server, which can fall silent: connections stay, nothing comes through."""
+"""A relay between a client and a server, which can fall silent: connections stay, nothing comes through.
+
+It can do so at each message of the client, of which there is one for each thing that the server is asked."""
 
 import asyncio
 import ssl
@@ -20,6 +22,9 @@ class Relay:
         self._passing = True
         self._writers: list[asyncio.StreamWriter] = []
         self._forgotten: list[asyncio.StreamWriter] = []
+        #: What clients have sent since `watch`.
+        self.asked: list[bytes] = []
+        self._last = 0
         self._ready, self._over = threading.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="relay")
@@ -37,6 +42,11 @@ class Relay:
 
     def silence(self) -> None:
         self._passing = False
+
+    def watch(self, last: int = 0) -> None:
+        """Note what clients send from now on. The message with the number `last` still arrives; then all
+        connections of that time are silent for ever, as behind a router that has forgotten them."""
+        self.asked, self._last = [], last
 
     def restore(self) -> None:
         """New connections pass again. Those from before stay silent, as behind a router that has forgotten
@@ -67,11 +77,18 @@ class Relay:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._port)
         self._writers.append(inner_writer)
         await asyncio.gather(
-            self._pass(reader, inner_writer), self._pass(inner_reader, writer), return_exceptions=True
+            self._pass(reader, inner_writer, True),
+            self._pass(inner_reader, writer, False),
+            return_exceptions=True,
         )
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asks: bool) -> None:
         while data := await reader.read(65_536):
-            if self._passing and writer not in self._forgotten:
-                writer.write(data)
+            if not self._passing or writer in self._forgotten:
+                continue
+            writer.write(data)
+            if asks:
+                self.asked.append(data)
+                if len(self.asked) == self._last:
+                    self._restore()
         writer.close()

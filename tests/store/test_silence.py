@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from caesura.core.errors import Unavailable
 from caesura.store import postgres
 from caesura.store.postgres import Postgres
+from tests import effort
 from tests.relay import Relay
 
 Use = Callable[[Postgres, Callable[[Connection], None]], Awaitable[None]]
@@ -71,3 +72,21 @@ async def _sessions(database: Postgres, use: str, count: int = 2) -> set[int]:
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(USES[use](database, look) for _ in range(1 if use == "write_now" else count)))
     return found
+
+
+@pytest.mark.parametrize("use", USES if effort.thorough() else ["read", "write_statement"])
+async def test_a_unit_of_work_never_hangs_whichever_of_its_messages_gets_no_answer(
+    database: Postgres, relay: Relay, use: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that begin and end its transaction are messages, too."""
+    await _sessions(database, use, 1)
+    relay.watch()
+    await _sessions(database, use, 1)
+    for number in range(1, len(relay.asked) + 1):
+        with monkeypatch.context() as patch:
+            _limit(patch, 0.3)
+            relay.watch(number)
+            with pytest.raises(Unavailable):
+                await _sessions(database, use, 1)
+        relay.watch()
+        await _sessions(database, use)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 from psycopg.errors import DeadlockDetected
@@ -118,9 +118,8 @@ class Postgres:
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._refuse_closed()
         with storage_errors():
-            async with asyncio.timeout(_LIMIT + _MORE), self._reading.connect() as connection:
-                with cut_after(_driver(connection), _LIMIT):
-                    return await connection.run_sync(lambda c: work(c, *args, **kwargs))
+            async with asyncio.timeout(_LIMIT + _MORE), _connected(self._reading, _LIMIT) as connection:
+                return await connection.run_sync(lambda c: work(c, *args, **kwargs))
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._write(self._writing, lambda connection: work(connection, *args, **kwargs))
@@ -140,10 +139,9 @@ class Postgres:
         with storage_errors():
             for left in reversed(range(_DEADLOCKS + 1)):
                 try:
-                    async with asyncio.timeout(limit and limit + _MORE), engine.connect() as connection:
-                        with cut_after(_driver(connection), limit):
-                            async with connection.begin():
-                                result, people = await connection.run_sync(_noting, work)
+                    wait = asyncio.timeout(limit and limit + _MORE)
+                    async with wait, _connected(engine, limit) as connection, connection.begin():
+                        result, people = await connection.run_sync(_noting, work)
                     break
                 except OperationalError as error:
                     if not left or not isinstance(error.orig, DeadlockDetected):
@@ -187,6 +185,17 @@ class Postgres:
 def _noting(connection: Connection, work: Callable[[Connection], T]) -> tuple[T, set[str]]:
     changes.forget(connection)
     return work(connection), changes.write(connection)
+
+
+@asynccontextmanager
+async def _connected(engine: AsyncEngine, limit: float | None) -> AsyncIterator[AsyncConnection]:
+    """The limit is also for the return of the connection: what a read began is rolled back then."""
+    connection = await engine.connect()
+    with cut_after(_driver(connection), limit):
+        try:
+            yield connection
+        finally:
+            await asyncio.shield(connection.close())
 
 
 def _driver(connection: AsyncConnection) -> Any:
