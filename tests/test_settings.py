@@ -131,6 +131,15 @@ LOGIN = {"JWT_ISSUER": "https://login.example/", "JWT_AUDIENCE": "chat"}
         ({"DATABASE_URL": "postgresql://x/y"}, "CAESURA_SECRET is required"),
         ({"REDIS_URL": "localhost"}, "CAESURA_REDIS_URL"),
         ({"REDIS_URL": "redis://host:port"}, "CAESURA_REDIS_URL: must be redis://host:port/number"),
+        ({"DATABASE_URL": "postgresql://u:ge@heim@h/d"}, "CAESURA_DATABASE_URL: must be written so that"),
+        ({"DATABASE_URL": "postgresql://u:12/ge@heim/d"}, "write %40 for @, %2F for /"),
+        ({"REDIS_URL": "redis://:ge@heim@h/0"}, "CAESURA_REDIS_URL: must be written so that"),
+        ({"REDIS_URL": "redis://:12/geheim@h/0"}, "CAESURA_REDIS_URL: must be written so that"),
+        ({"REDIS_URL": "redis://a..b/0"}, "CAESURA_REDIS_URL: must be redis://host:port/number"),
+        ({"SEARCH_URL": "http://u:12/geheim@h"}, "CAESURA_SEARCH_URL: must be such as https://"),
+        ({"SEARCH_URL": "http://a..b"}, "CAESURA_SEARCH_URL: must be such as https://"),
+        ({**LOGIN, "JWT_JWKS": "https://u:12/geheim@h/keys"}, "CAESURA_JWT_JWKS must be the path of a file"),
+        ({**LOGIN, "JWT_JWKS": "https://a..b/keys"}, "CAESURA_JWT_JWKS must be the path of a file"),
         ({"TRUSTED_PROXIES": "10.0.0.0/8,gateway"}, "CAESURA_TRUSTED_PROXIES: 'gateway' is not an address"),
         ({"AUTH": "none", "HOST": "0.0.0.0"}, "CAESURA_AUTH=none needs a loopback"),
         ({"LOG_LEVEL": "loud"}, "CAESURA_LOG_LEVEL"),
@@ -202,12 +211,18 @@ def test_a_wrong_setting_is_said_in_one_line_that_names_it(
         load(monkeypatch, **values)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+    assert "heim" not in str(error.value)
 
 
 def test_a_fault_does_not_repeat_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StartupError) as error:
         load(monkeypatch, SECRET="hunter2", DATABASE_URL="mysql://u:hunter3@h/d")
     assert "hunter" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in Settings.model_fields if "person" in name))
+def test_every_limit_of_a_person_can_be_off(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    assert getattr(load(monkeypatch, **{name.upper(): "off"}), name) is None
 
 
 def test_a_secret_is_not_shown() -> None:

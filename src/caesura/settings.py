@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from caesura.core import ids, issuers
+from caesura.core import ids, issuers, urls
 from caesura.core.addresses import Allowed, is_loopback
 from caesura.core.errors import StartupError
 
@@ -77,7 +77,7 @@ class Settings(BaseModel):
     trusted_proxies: tuple[str, ...] = ()
 
     connections_per_address: int = Field(default=1000, ge=1, le=1_000_000)
-    streams_per_person: int = Field(default=100, ge=1, le=1_000_000)
+    streams_per_person: Bound = 100
     request_timeout: Seconds = 60.0
     sse_ping_interval: Seconds = 15.0
     stream_timeout: Seconds = 300.0
@@ -116,7 +116,7 @@ class Settings(BaseModel):
     graph_state_bytes: Annotated[Bytes, Field(le=64 * _MIB)] = ByteSize(_MIB)
     turn_bytes: Annotated[Bytes, Field(le=256 * _MIB)] = ByteSize(16 * _MIB)
     result_bytes: Bytes = ByteSize(8 * _MIB)
-    result_bytes_per_person: Bytes = ByteSize(32 * _MIB)
+    result_bytes_per_person: ByteBound = ByteSize(32 * _MIB)
     history_cache_bytes: Bytes = ByteSize(256 * _MIB)
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -224,7 +224,9 @@ class Settings(BaseModel):
     @field_validator("redis_url")
     @classmethod
     def _redis(cls, value: str | None) -> str | None:
-        if value is not None and not (value.startswith(("redis://", "rediss://")) and _port_fits(value)):
+        if value is not None and not urls.is_clear(value):
+            raise ValueError(urls.REMEDY)
+        if value is not None and not (value.startswith(("redis://", "rediss://")) and urls.has_host(value)):
             raise ValueError("must be redis://host:port/number")
         return value
 
@@ -234,6 +236,8 @@ class Settings(BaseModel):
         known = ("sqlite:///", "postgresql://", "postgres://", "postgresql+psycopg://")
         if value and not value.startswith(known):
             raise ValueError("must be sqlite:///path/to/file or postgresql://…")
+        if not value.startswith("sqlite:") and not urls.is_clear(value):
+            raise ValueError(urls.REMEDY)
         return value
 
     @field_validator("secret")
@@ -336,17 +340,10 @@ def secret_of(settings: Settings) -> str:
 def _is_web_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        fits = parts.port != 0 and "@" not in parts.netloc
     except ValueError:
         return False
-    return fits and parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
-
-
-def _port_fits(url: str) -> bool:
-    try:
-        return urlsplit(url).port != 0
-    except ValueError:
-        return False
+    named = bool(parts.hostname) and "@" not in url and urls.has_host(url)
+    return named and parts.scheme in ("http", "https") and not parts.query
 
 
 def _rate(value: str) -> str:

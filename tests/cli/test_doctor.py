@@ -61,6 +61,10 @@ def test_registration_that_is_open_to_others_is_pointed_out(
     ("arguments", "told"),
     [
         (("--redis-url", "redis://127.0.0.1:9/0"), "correct --redis-url"),
+        (("--redis-url", "redis://127.0.0.1:9/0?retry=x"), "--redis-url: the option retry cannot be used"),
+        (("--redis-url", "redis://127.0.0.1:9/0?protocol=9"), "--redis-url: protocol must be"),
+        (("--redis-url", "redis://a..b/0"), "--redis-url: must be redis://host:port/number"),
+        (("--redis-url", "redis://:ge@heim@127.0.0.1:9/0"), "--redis-url: must be written so that"),
         (("--model", "openai:gpt-4o"), "model openai:gpt-4o needs a key: set OPENAI_API_KEY"),
         (("--model", "openia:gpt-4o"), "unknown model provider: openia"),
         (("--agents-dir", "nowhere"), "the agents folder does not exist"),
@@ -116,6 +120,23 @@ def test_an_unreachable_postgresql_is_a_fault(run: Run, monkeypatch: pytest.Monk
     assert ran.code == 1
     assert "start it, or correct the URL" in ran.out
     assert "geheim" not in ran.out
+
+
+@pytest.mark.parametrize("place", ["a..b/x", "127.0.0.1/x?host=a..b", "127.0.0.1/x?host=a&host=b:c"])
+def test_a_postgresql_without_a_valid_host_is_a_fault(
+    run: Run, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setenv("CAESURA_SECRET", "x" * 40)
+    monkeypatch.setenv("CAESURA_DATABASE_URL", f"postgresql://alice:geheim@{place}")
+    ran = run("doctor")
+    (fault,) = [line for line in ran.out.splitlines() if line.startswith("fault")]
+    assert "cannot be opened" in fault
+    assert "geheim" not in ran.out
+    served = run("serve", "--port", "0")
+    assert served.code == 2
+    assert "cannot be" in served.err
+    assert "geheim" not in served.err
+    assert "Traceback" not in served.err
 
 
 def test_a_redis_that_answers_is_ok(run: Run, redis_url: str) -> None:

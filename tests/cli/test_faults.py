@@ -37,13 +37,19 @@ def one_line(ran: Ran, code: int = 2) -> str:
         (("serve", "--data-dir", "/dev/null/x", "--port", "0"), "/dev/null/x"),
         (
             ("serve", "--redis-url", "redis://u:secret@127.0.0.1:1/0?socket_timeout=secret"),
-            "--redis-url: Invalid value for 'socket_timeout'",
+            "--redis-url: the option socket_timeout cannot be used",
         ),
         (
             ("serve", "--redis-url", "redis://127.0.0.1:1/0?timeout=1"),
-            "unexpected keyword argument 'timeout'",
+            "--redis-url: the option timeout cannot be used",
         ),
         (("serve", "--redis-url", "redis://127.0.0.1:1/0?protocol=9"), "protocol must be"),
+        (("serve", "--redis-url", "redis://127.0.0.1:1/0?db=secret"), "--redis-url: Invalid value for 'db'"),
+        (
+            ("serve", "--database-url", "postgresql://u:p@ss@127.0.0.1/x"),
+            "--database-url: must be written so",
+        ),
+        (("user", "list", "--database-url", "postgresql://u:p@ss@127.0.0.1/x"), "write %40 for @, %2F for /"),
         (("serve", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1:8000"),
         (("user", "list", "--data-dir", "/dev/null/x"), "/dev/null/x"),
         (("token", "alice", "--database-url", "x"), "--database-url"),

@@ -101,6 +101,13 @@ def test_an_invalid_address_is_reported(command: Run, words: tuple[str, ...], ur
     assert told.endswith(" is not an address such as http://127.0.0.1:8000\n")
 
 
+def test_a_password_in_an_address_is_not_shown(command: Run) -> None:
+    for place in ("127.0.0.1:9", "127.0.0.1:99999"):
+        told = fault(command("chat", "--url", f"http://me:ge@heim@{place}"))
+        assert "heim" not in told
+        assert f"http://***@{place}" in told
+
+
 @pytest.mark.parametrize("turn", ["a\nb", b"\xe9", "x?y", "../me"], ids=repr)
 def test_an_impossible_turn_id_is_reported(command: Run, server: Served, turn: str | bytes) -> None:
     fault(command("events", turn, "--url", server.url, CAESURA_TOKEN=server.token()))

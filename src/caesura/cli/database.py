@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
 from caesura.cli.files import is_there
@@ -46,7 +47,7 @@ def look(settings: Settings) -> Seen:
         with storage_errors(), _reading(url, path) as connection:
             schema = migrate.current(connection)
             count = len(users.listing(connection)) if schema == migrate.newest() else 0
-    except CaesuraError as error:
+    except (CaesuraError, ArgumentError) as error:
         where = path or url.set(query={}).render_as_string(hide_password=True)
         raise StartupError(f"{where} cannot be opened: {cause(error)}") from error
     if schema is not None and schema > migrate.newest():

@@ -183,14 +183,18 @@ def _would_make(path: Path) -> str:
 
 
 async def _redis(url: str, mirrored: Sequence[str]) -> Finding:
-    from redis.asyncio import Redis
     from redis.exceptions import RedisError
 
+    from caesura.service import redis_client
+
     try:
-        async with Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as redis:
+        async with asyncio.timeout(3), redis_client.connect(url, 3) as redis:
             await redis.ping()
-    except (RedisError, OSError, ValueError) as error:
-        return Finding("fault", "redis", f"{error}: start it, or correct CAESURA_REDIS_URL")
+    except StartupError as error:
+        return Finding("fault", "redis", f"{error.message}: correct it")
+    except (RedisError, OSError) as error:
+        why = str(error) or "no answer within 3 seconds"
+        return Finding("fault", "redis", f"{why}: start it, or correct CAESURA_REDIS_URL")
     use = f", and shows the questions of {', '.join(mirrored)}" if mirrored else ""
     return Finding("ok", "redis", f"answers{use}")
 

@@ -14,7 +14,7 @@ from caesura.cli import streams, typeahead
 from caesura.cli.credentials import PASSWORD, TOKEN, Credentials
 from caesura.client import Client, ClientError
 from caesura.client.patience import Waiting
-from caesura.core import ids, shown
+from caesura.core import ids, shown, urls
 from caesura.core.errors import CaesuraError, UsernameTaken
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ def errors_in_one_line(url: str) -> Iterator[None]:
         yield
     except ClientError as error:
         away = error.code == "unreachable"
-        remedy = f" (is `caesura serve` running at {url}?)" if away else ""
+        remedy = f" (is `caesura serve` running at {urls.shown(url)}?)" if away else ""
         raise Refused(f"{error.message}{remedy}") from error
 
 

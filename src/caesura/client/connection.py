@@ -13,7 +13,7 @@ import httpx
 from caesura.client import trust
 from caesura.client.errors import ClientError, Unreachable, refusal
 from caesura.client.patience import Patience, Waiting
-from caesura.core import json_data
+from caesura.core import json_data, urls
 from caesura.models import certificates
 
 _REFUSED_FOR_NOW = (429, 503)
@@ -148,7 +148,7 @@ class Connection:
             return Unreachable("connection lost")
         if (untrusted := trust.failure(error, httpx.URL(self.url).host)) is not None:
             return untrusted
-        return Unreachable(f"cannot reach {self.url}: {str(error) or type(error).__name__}")
+        return Unreachable(f"cannot reach {urls.shown(self.url)}: {str(error) or type(error).__name__}")
 
     def patient(self) -> Patience:
         return Patience(self.patience, self.waiting)
@@ -222,9 +222,9 @@ def _http(url: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(base_url=url, timeout=timeout, trust_env=proxied, verify=verify)
     except certificates.Untrusted as error:
         raise Unreachable(str(error), "bad_environment") from error
-    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:  # a part of a password may be in it
         reason = "the proxy that the environment names cannot be used"
-        raise Unreachable(f"{reason}: {error}", "bad_environment") from error
+        raise Unreachable(reason, "bad_environment") from error
 
 
 def _address(url: str) -> httpx.URL:
@@ -233,7 +233,7 @@ def _address(url: str) -> httpx.URL:
     except (httpx.InvalidURL, ValueError):
         parsed = httpx.URL("")
     if not _is_address(parsed):
-        raise Unreachable(f"{url} is not an address such as http://127.0.0.1:8000", "bad_address")
+        raise Unreachable(f"{urls.shown(url)} is not an address such as http://127.0.0.1:8000", "bad_address")
     return parsed
 
 

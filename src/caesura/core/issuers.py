@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from caesura.core import addresses, ids
+from caesura.core import addresses, ids, urls
 
 #: Algorithms with a public key, and those with a shared key, each with the fewest bytes of that key.
 PUBLIC = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -101,7 +101,7 @@ def _url_fault(jwks: str) -> str | None:
         return None
     try:
         parts = urlsplit(jwks)
-        fits = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+        fits = bool(parts.hostname) and "@" not in jwks.partition("?")[0] and urls.has_host(jwks)
     except ValueError:
         fits = False
     if not fits or parts.scheme not in ("https", "http"):

@@ -201,7 +201,7 @@ def _remote(url: str, aside: Aside) -> Source:
 
 
 def _why(error: Exception, url: str, direct: bool) -> str:
-    from httpx import ConnectError, TimeoutException
+    from httpx import ConnectError, InvalidURL, TimeoutException
 
     if isinstance(error, TimeoutException | TimeoutError):
         return f"no answer within {_SECONDS:g} seconds"
@@ -209,6 +209,8 @@ def _why(error: Exception, url: str, direct: bool) -> str:
         why := obstacles.behind(error, url, {} if direct else os.environ)
     ):
         return why
+    if isinstance(error, InvalidURL | ValueError | ImportError):  # its text may have a part of a password
+        return "the proxy that the environment names cannot be used"
     return (
         str(error) if isinstance(error, certificates.Untrusted) else f"{type(error).__name__} {error}".strip()
     )

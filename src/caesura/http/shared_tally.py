@@ -8,12 +8,9 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from caesura.core.errors import StartupError
+from caesura.service import redis_client
 
 logger = logging.getLogger(__name__)
 
@@ -36,17 +33,7 @@ class SharedTally:
     afterwards Redis is not asked, and then a task tries it, which no request waits for."""
 
     def __init__(self, url: str, spawn: Spawn) -> None:
-        # One retry, for a connection that Redis has closed in the meantime.
-        retry = Retry(NoBackoff(), 1)
-        # With a timeout of its own the client swallows cancellations (asyncio.wait_for does, in Python 3.11).
-        try:
-            self._redis: Redis = Redis.from_url(
-                url, socket_connect_timeout=_PATIENCE, socket_timeout=None, retry=retry
-            )
-            pool: Any = self._redis.connection_pool
-            pool.make_connection()  # it does not connect yet
-        except (TypeError, ValueError, RedisError) as error:
-            raise StartupError(f"CAESURA_REDIS_URL: {error}") from error
+        self._redis = redis_client.connect(url, _PATIENCE)
         self._spawn = spawn
         self._lost = self._looking = False
         self._again = 0.0

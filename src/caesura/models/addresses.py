@@ -6,6 +6,8 @@ from base64 import b64encode
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from caesura.core import urls
+
 #: What people copy from a provider's documentation together with the base URL.
 _PATHS = ("/chat/completions", "/v1/messages")
 
@@ -25,6 +27,8 @@ class Address(NamedTuple):
 
 def read(written: str, provider: str) -> Address:
     """The address without a slash at its end. Raises `NoAddress`."""
+    if not urls.is_clear(written if "://" in written else f"http://{written}"):
+        raise NoAddress(urls.REMEDY)
     if provider == "ollama":
         written = _ollama(written)
     wrong = NoAddress("is no address of an HTTP server")

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from caesura.core import urls
+
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 
@@ -51,15 +53,17 @@ def _variable(name: str, environ: Mapping[str, str]) -> str:
 
 
 def _read(url: str) -> Proxy:
-    parts = urlsplit(url if "://" in url else f"http://{url}")
+    url = url if "://" in url else f"http://{url}"
+    if not urls.is_clear(url):
+        raise Unsupported(f"the address of the proxy {urls.REMEDY}")
+    if not urls.has_host(url):
+        raise Unsupported("the host or the port of the proxy is none")
+    parts = urlsplit(url)
     if parts.scheme not in _PORTS:
         raise Unsupported(
             f"proxies of the kind {parts.scheme} are not supported: name an http or a socks5 proxy"
         )
-    try:
-        port = parts.port or _PORTS[parts.scheme]
-    except ValueError:
-        raise Unsupported("the port of the proxy is no number") from None
+    port = parts.port or _PORTS[parts.scheme]
     if not parts.hostname:
         raise Unsupported("the address of the proxy has no host")
     login = None

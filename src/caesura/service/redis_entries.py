@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from caesura.core import ids
+from caesura.service import redis_client
 from caesura.store.mirrored import Waiting
 
 PATIENCE = 3.0
@@ -111,12 +109,7 @@ class RedisEntries:
     """Every method raises `Lost` within some seconds when Redis does not answer."""
 
     def __init__(self, url: str) -> None:
-        # One retry, for a connection that Redis has closed in the meantime.
-        retry = Retry(NoBackoff(), 1)
-        # With a timeout of its own the client swallows cancellations (asyncio.wait_for does, in Python 3.11).
-        self._redis: Redis = Redis.from_url(
-            url, socket_connect_timeout=PATIENCE, socket_timeout=None, retry=retry
-        )
+        self._redis = redis_client.connect(url, PATIENCE)
         self._name = ids.owner()
 
     async def check(self) -> None:

@@ -83,7 +83,7 @@ def storage_errors() -> Iterator[None]:
     the store know what it means."""
     try:
         yield
-    except (DBAPIError, PoolTimeout, OSError, UnicodeEncodeError) as error:
+    except (DBAPIError, PoolTimeout, OSError, UnicodeError) as error:
         ours = mapped(error)
         if ours is error:
             raise
@@ -91,7 +91,7 @@ def storage_errors() -> Iterator[None]:
 
 
 def mapped(error: Exception) -> Exception:
-    if isinstance(error, DataError | UnicodeEncodeError):
+    if isinstance(error, DataError | UnicodeError):
         return BadInput("a value cannot be stored")
     if isinstance(error, IntegrityError) or not isinstance(error, DBAPIError | PoolTimeout | OSError):
         return error

@@ -23,7 +23,10 @@ async def open_database(
         return Sqlite(path, after_commit=after_commit, beside=beside)
     from caesura.store.postgres import Postgres  # takes a moment to load
 
-    return await Postgres.open(url, after_commit=after_commit)
+    try:
+        return await Postgres.open(url, after_commit=after_commit)
+    except ArgumentError as error:
+        raise StartupError("the database URL cannot be read: its options are at fault") from error
 
 
 def file_of(url: str) -> Path | None:

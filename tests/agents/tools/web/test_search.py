@@ -11,7 +11,7 @@ import pytest
 from caesura.agents.tools.tool import Result
 from caesura.agents.tools.web import search
 from caesura.agents.tools.web.engine import Endpoint, Kind
-from caesura.agents.tools.web.searcher import Searcher
+from caesura.agents.tools.web.searcher import Failed, Searcher
 from tests.agents.tools.web.site import Answer, Site, response, run_of, silence, trickle
 from tests.pauses import LONGEST_STEP, Pauses
 
@@ -223,3 +223,17 @@ def test_the_query_is_shown_to_people() -> None:
     assert tool.describe({"query": "tea"}, "en")[:2] == ("Search the web", "Searching the web: tea")
     assert tool.describe({"query": "茶"}, "zh")[:2] == ("搜索网页", "正在搜索网页: 茶")
     assert (tool.permission, tool.repeatable) == ("auto", True)
+
+
+@pytest.mark.parametrize("proxy", ["http://me:geheim/x@proxy.example", "socks5://a.example"])
+async def test_a_proxy_that_cannot_be_used_is_said_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, proxy: str
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, proxy)
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    searcher = Searcher(Endpoint("http://engine.example"))
+    with pytest.raises(Failed, match="the proxy of this server cannot be used"):
+        await searcher.search("cats", "alice")
+    assert "geheim" not in caplog.text

@@ -114,7 +114,11 @@ class Searcher:
         async with self._making:
             if self._made is None:
                 # The certificates of all authorities are read: too long for the event loop.
-                self._made = await Aside("caesura-certificates").run(_pool, httpx.URL(endpoint.url))
+                try:
+                    self._made = await Aside("caesura-certificates").run(_pool, httpx.URL(endpoint.url))
+                except (httpx.InvalidURL, ValueError):  # its text may have a part of a password
+                    logger.warning("web_search: the proxy that the environment names cannot be used")
+                    raise Failed("not searched: the proxy of this server cannot be used") from None
             return self._made
 
 
@@ -138,6 +142,8 @@ def _proxy(url: httpx.URL) -> httpcore.Proxy | None:
     if near or not named or proxy_bypass(url.host):
         return None
     proxy = httpx.Proxy(named if "://" in named else f"http://{named}")
+    if proxy.url.scheme not in ("http", "https"):
+        raise ValueError("a SOCKS proxy needs another package")
     return httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
 
 
