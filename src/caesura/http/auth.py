@@ -96,9 +96,14 @@ class Gate:
             await self._stamps.end(access.user_id, access.session, (access.until + _LATE) * 1000)
 
     async def end_all(self, access: Access) -> None:
-        """End every token, ticket and session of this person."""
-        if self._tokens is not None:
-            await self._stamps.end_all(access.user_id)
+        """End every token, ticket and session of this person. Those of another service name only the second
+        in which they were issued. So this returns in the next one: then a token that comes later is newer."""
+        if self._tokens is None:
+            return
+        await self._stamps.end_all(access.user_id)
+        user = await self._people.get(access.user_id)
+        if user is not None and user.issuer is not None:
+            await asyncio.sleep(1 - user.signed_out_at % 1000 / 1000)
 
     async def enter(self, request: Request, token: str | None) -> Access:
         """The access of a request with this token or, if it has none, with the cookie of a session."""
@@ -119,7 +124,7 @@ class Gate:
 
     async def _by_voucher(self, voucher: Voucher) -> Access:
         user = await self._people.vouched(voucher.issuer, voucher.subject)
-        if user.disabled or voucher.issued_at < user.signed_out_at:
+        if user.disabled or voucher.issued_at <= user.signed_out_at:
             raise Revoked(_REVOKED)
         return Access(user.id, user.stamp, voucher.viewer, until=voucher.until)
 

@@ -2,8 +2,7 @@
 
 The set is read when it is first needed, and again when it is old or a token names a key that is not in it.
 Attempts have a pause between them, so that nobody can make this server flood the other one. A key that is
-not in the set may have been published since the last attempt, so only a set that was read after a request
-came tells that its key is none. If the set cannot be read, the keys that are known stay good for a day.
+not in the set as it is known is none. If the set cannot be read, the keys that are known stay good for a day.
 """
 
 from __future__ import annotations
@@ -62,28 +61,22 @@ class KeySet:
         self._keys: list[Key] = []
         self._loading: asyncio.Task[None] | None = None
         self._tried_at = self._read_at = -_LONGEST
-        #: When the attempt that has read the keys began: what was published later may be missing.
-        self._asked_at = -_LONGEST
         self._failing = False
         #: Changes with the keys.
         self.edition = 0
 
     async def find(self, id: str | None, algorithm: str) -> list[Key]:
         """The keys that this token may be signed with. Without an id there must be only one. Raises
-        `Unavailable` if that cannot be known now."""
-        came = time.monotonic()
+        `Unavailable` while no key at all is known."""
         self.keep_fresh()
         found = self._fitting(id, algorithm)
         if not found:
             await self._load()
             found = self._fitting(id, algorithm)
-        if not found and self._failing:
+        if not self._keys and self._failing:
             raise Unavailable(
                 "the keys that tokens are checked with cannot be read now", self._seconds_left()
             )
-        if not found and self._may_be_new(id, came):
-            why = "the token names a key that is not known yet; the keys are read again soon"
-            raise Unavailable(why, self._seconds_left())
         return found
 
     def keep_fresh(self) -> None:
@@ -96,19 +89,14 @@ class KeySet:
 
     async def read(self) -> int:
         """Read the set now. Returns how many keys it has for the algorithms. Raises `Unreadable`."""
-        asked_at = self._tried_at = time.monotonic()
+        self._tried_at = time.monotonic()
         self._replace(await self._fetch())
-        self._asked_at, self._read_at = asked_at, time.monotonic()
+        self._read_at = time.monotonic()
         return len(self._keys)
 
     def _fitting(self, id: str | None, algorithm: str) -> list[Key]:
         found = [key for key in self._keys if key.algorithm == algorithm and id in (None, key.id)]
         return found if id is not None or len(found) == 1 else []
-
-    def _may_be_new(self, id: str | None, came: float) -> bool:
-        """Whether the other service may have published this key since the set was read, for a request that
-        came at this time."""
-        return id is not None and self._asked_at < came and all(key.id != id for key in self._keys)
 
     def _seconds_left(self) -> int:
         """Seconds until the set may be read again."""
