@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from dataclasses import fields as fields_of
 from typing import Any, ClassVar, Literal, get_args
+
+from caesura.core import language
 
 Kind = Literal["approval", "questions", "confirmation", "graph"]
 Decision = Literal["approve", "edit", "reject", "respond", "answers", "fields", "value"]
@@ -225,6 +227,13 @@ def field_from(data: Mapping[str, Any]) -> Field:
 def _option_dict(option: Option) -> dict[str, Any]:
     data: dict[str, Any] = {"label": option.label, "value": option.value}
     return data | {"allow_custom": True} if option.allow_custom else data
+
+
+def not_taken(items: Sequence[Interrupt]) -> str:
+    """What a person reads who sends a message while these wait."""
+    if language.of("".join(item.label + item.description for item in items)) == "zh":
+        return "消息未被接收：请先回答上面的问题。"
+    return "The message was not taken: answer the question first."
 
 
 def closed_by(reason: str) -> Status:

@@ -285,13 +285,19 @@ def test_the_second_click_learns_of_the_first_while_the_run_goes_on(alice: httpx
 # --- a new message
 
 
-def test_a_message_while_something_waits_is_refused_or_supersedes_it(
+def test_a_message_while_something_waits_is_not_taken_or_supersedes_it(
     server: Served, alice: httpx.Client
 ) -> None:
     session = Session.new(alice, "assistant")
-    session.chat("write a.txt: x")
+    asked = session.chat("write a.txt: x")
     state = session.state()
-    refused(session.send("echo next"), 409, "an interrupt is pending", state=state)
+    told = "The message was not taken: answer the question first."
+    again = session.chat("echo next")
+    assert kinds(again) == ["error", "interrupt", "done"]
+    assert one(again, "error") == {"code": "interrupt_pending", "message": told}
+    assert one(again, "interrupt") == one(asked, "interrupt")
+    legacy = tokens(session.send("echo next"))
+    assert (legacy[0], interrupt_in(legacy)) == (f"[ERROR] {told}", state)
     assert session.state() == state
     assert said(session.chat("echo next", supersede=True)) == "next"
     assert session.waiting() == {"interrupted": False}

@@ -11,7 +11,7 @@ import pytest
 from tests.api.reading import until
 from tests.api.server import Served
 from tests.api.threads.conftest import Prompts
-from tests.api.threads.thread import Thread, kinds, names, one, said
+from tests.api.threads.thread import Thread, kinds, names, one, parsed, said
 
 CHINESE = [{"label": "继续", "value": "continue"}, {"label": "取消", "value": "cancel"}]
 ENGLISH = [{"label": "Continue", "value": "continue"}, {"label": "Cancel", "value": "cancel"}]
@@ -124,8 +124,7 @@ def test_interrupts_asked_together_keep_their_order(alice: httpx.Client) -> None
     asked = one(thread.chat(calls), "interrupt")
     assert [item["args"]["path"] for item in asked["data"]] == [f"{number}.txt" for number in range(8)]
     assert thread.status()["interrupt_info"]["interrupts"] == [asked]
-    refused = thread.send("echo x")
-    assert refused.json()["interrupt"] == asked
+    assert one(thread.chat("echo x"), "interrupt") == asked
 
 
 def test_a_run_that_was_resumed_may_ask_again(alice: httpx.Client, server: Served) -> None:
@@ -177,14 +176,28 @@ def test_a_click_while_the_run_continues_gets_the_decision(alice: httpx.Client, 
         thread.at(other).stop()
 
 
-def test_a_message_to_a_waiting_thread_is_refused_with_its_interrupts(alice: httpx.Client) -> None:
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("write hello.py", "The message was not taken: answer the question first."),
+        ("写文件 hello.py", "消息未被接收：请先回答上面的问题。"),
+    ],
+    ids=["en", "zh"],
+)
+def test_a_message_to_a_waiting_thread_is_not_taken_and_the_question_is_asked_again(
+    alice: httpx.Client, server: Served, message: str, told: str
+) -> None:
     thread = Thread.new(alice)
-    asked = one(thread.chat("write hello.py"), "interrupt")
-    refused = thread.send("echo something else")
-    assert refused.status_code == 409
-    assert refused.json() == {"detail": "an interrupt is pending", "interrupt": asked}
-    assert thread.status()["status"] == "interrupted"
+    asked = one(thread.chat(message), "interrupt")
+    for _ in range(2):
+        again = thread.chat("echo something else")
+        assert names(again) == ["error", "interrupt", "end"]
+        assert again[0].data == {"message": told}
+        assert again[1].data == asked
+    assert thread.status()["interrupt_info"]["interrupts"] == [asked]
     assert len(thread.history()) == 2
+    assert kinds(parsed(thread.decide(action="continue", interrupt_id=asked["interrupt_id"])))[-1] == "end"
+    assert file_of(server, thread, "hello.py").exists()
 
 
 def test_a_message_may_supersede_an_interrupt_and_the_agent_sees_it_was_not_done(

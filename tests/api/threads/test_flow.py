@@ -27,6 +27,16 @@ def test_a_person_lists_creates_and_chats_and_sees_the_title_come(server: Served
         assert page == {"threads": [titled], "total": 1}
 
 
+def test_a_longer_title_that_a_person_gives_elsewhere_is_cut(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    thread.chat("echo hello")
+    renamed = alice.patch(
+        f"/api/v2/conversations/{thread.id}", json={"title": "关于本季度数据分析的详细讨论以及 后续的安排"}
+    )
+    assert len(renamed.json()["title"]) > 20
+    assert thread.listed()["title"] == "关于本季度数据分析的详细讨论以及 后续的安排"[:20]
+
+
 def test_the_title_comes_in_the_middle_of_the_reply_and_only_once(alice: httpx.Client) -> None:
     thread = Thread.new(alice, "thinks")
     found = thread.chat("count to 200 delay=0.005")

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, assert_never
 
-from caesura.core import cursors, interrupt_state, json_data
+from caesura.core import cursors, interrupt_state, interrupts, json_data
 from caesura.core import events as ev
+from caesura.core.errors import InterruptPending
 from caesura.core.events import Envelope
 from caesura.core.interrupt_state import Session
+from caesura.core.interrupts import Interrupt
 from caesura.dialects.superagent import voice
 from caesura.dialects.superagent.voice import SILENT, Voice
 
@@ -136,6 +138,14 @@ def failed(code: str, message: str, at: int) -> bytes:
         + _frame("done", at, b"null")
         + b"\n"
     )
+
+
+def not_taken(session: Session, items: Sequence[Interrupt], at: int) -> bytes:
+    """The frames for a message that came while these wait."""
+    fault = {"code": InterruptPending.code, "message": interrupts.not_taken(items)}
+    asked = _dumps(interrupt_state.question(session, items))
+    frames = _frame("error", at, _dumps(fault)), _frame("interrupt", at, asked), _frame("done", at, b"null")
+    return b"".join(frame + b"\n" for frame in frames)
 
 
 def anew(at: int) -> bytes:

@@ -8,13 +8,15 @@ begins with NUL, which no text has. `[DONE]` in a text is divided over two frame
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
 from caesura.core import events as ev
-from caesura.core import interrupt_state, json_data
+from caesura.core import interrupt_state, interrupts, json_data
 from caesura.core.events import Envelope
 from caesura.core.interrupt_state import Session
+from caesura.core.interrupts import Interrupt
 from caesura.dialects.superagent import encode
 
 _DONE = "[DONE]"
@@ -125,6 +127,12 @@ def interrupt(state: dict[str, object]) -> bytes:
 def error(message: str, after_text: bool) -> bytes:
     """A failure, for a person to read: a client of this form can only show it."""
     return frames(f"\n[ERROR] {message}" if after_text else f"[ERROR] {message}")
+
+
+def not_taken(session: Session, items: Sequence[Interrupt], at: int) -> bytes:
+    """The frames for a message that came while these wait."""
+    asked = interrupt(interrupt_state.of(session, items, at))
+    return error(interrupts.not_taken(items), after_text=False) + asked + DONE
 
 
 def frames(text: str) -> bytes:

@@ -80,7 +80,8 @@ async def chat(
     x_a2ui: ByHeader = False,
     a2ui: ByQuery = False,
 ) -> Response:
-    """Send a message and read the reply. The first message of a session makes its conversation."""
+    """Send a message and read the reply. The first message of a session makes its conversation. If something
+    waits, the message is not taken, and it is asked again."""
     session = wire.session(new.agent_id, new.session_id)
     content = wire.required(new.message, "message")
     check_message(content)
@@ -90,13 +91,17 @@ async def chat(
         supersede=new.supersede,
         stop_unread=True,
     )
-    turns = here.service.turns
+    turns, form, viewer = here.service.turns, x_a2ui or a2ui, viewer_of(request)
     try:
         turn = await turns.send_to_session(user_id, session.agent_id, session.session_id, message)
     except InterruptPending as error:
-        raise _waiting(session, error) from error
-    viewer = viewer_of(request)
-    return here.streams.response(_segment(here, session, turn, 0, a2ui=x_a2ui or a2ui, viewer=viewer))
+        found = await _status(here, user_id, session)
+        if found is None or found.turn is None or not found.pending:  # it has just been answered
+            raise _waiting(session, error) from error
+        await here.service.showings.note({found.turn.num: [item.id for item in found.pending]}, viewer)
+        frames = encode if form else legacy
+        return here.streams.response(_bytes(frames.not_taken(session, found.pending, _now())))
+    return here.streams.response(_segment(here, session, turn, 0, a2ui=form, viewer=viewer))
 
 
 @router.post("/chat/resume", response_class=Response, responses=_READ | NOTHING | _TAKES)
@@ -317,6 +322,10 @@ async def _shown(
                     break  # a segment has one
             yield batch
             del batch
+
+
+async def _bytes(frames: bytes) -> AsyncGenerator[bytes, None]:
+    yield frames
 
 
 def _now() -> int:

@@ -25,6 +25,8 @@ from caesura.core.interrupts import (
 END = b"event: end\ndata: {}\n\n"
 #: Sent when power loss took events that the reader has seen: its segment is sent again from the beginning.
 ANEW = b'event: messages/reset\ndata: {"scope":"segment"}\n\n'
+#: The most characters of a title.
+_TITLE = 20
 _OPTIONS = {
     "en": [{"label": "Continue", "value": "continue"}, {"label": "Cancel", "value": "cancel"}],
     "zh": [{"label": "继续", "value": "continue"}, {"label": "取消", "value": "cancel"}],
@@ -69,7 +71,7 @@ def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901
         case ev.ToolFinished(id, name, output):
             return state, _frame(state, envelope, "tool/end", {"tool": name, "output": output, "id": id})
         case ev.TitleChanged(title):
-            return state, _frame(state, envelope, "title_updated", {"title": title})
+            return state, _frame(state, envelope, "title_updated", {"title": short(title)})
         case ev.Interrupted(items):
             return state, _frame(state, envelope, "interrupt", interrupt_data(items))
         case ev.Failed():
@@ -160,6 +162,17 @@ def _questions(item: Interrupt) -> tuple[Question, ...]:
             return ()
         case unreachable:
             assert_never(unreachable)
+
+
+def short(title: str) -> str:
+    """The title as this API shows it: over others a person may give a longer one."""
+    return title[:_TITLE].rstrip()
+
+
+def not_taken(items: Sequence[Interrupt]) -> bytes:
+    """The frames for a message that came while these wait."""
+    message = {"message": interrupts.not_taken(items)}
+    return b"event: error\ndata: " + _data(message) + b"\n\n" + still_pending(items)
 
 
 def error(message: str) -> bytes:

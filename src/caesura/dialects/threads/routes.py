@@ -125,7 +125,8 @@ async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
 async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new: wire.Chat) -> Response:
-    """Send a message and read the reply."""
+    """Send a message and read the reply. If a question waits, the message is not taken, and it is asked
+    again."""
     message = Message(
         new.message,
         on_disconnect=new.on_disconnect or here.default_on_disconnect,
@@ -133,7 +134,12 @@ async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new:
         stop_unread=True,
     )
     with _own(user_id, thread_id):
-        turn = await here.service.turns.send(user_id, thread_id, message)
+        try:
+            turn = await here.service.turns.send(user_id, thread_id, message)
+        except InterruptPending as error:
+            if not error.interrupts:  # another request has just answered it
+                raise
+            return here.streams.response(_bytes(encode.not_taken(error.interrupts)))
     return here.streams.response(_segment(here, turn, 0))
 
 

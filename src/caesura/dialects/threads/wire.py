@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from caesura.core.conversations import Conversation
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Role
-from caesura.dialects.threads.encode import interrupt_data
+from caesura.dialects.threads.encode import interrupt_data, short
 from caesura.service.conversations import Status
 
 
@@ -115,7 +115,7 @@ class PendingRefusal(Refusal):
 def session(item: Conversation) -> Session:
     return Session(
         thread_id=item.id,
-        title=item.title,
+        title=None if item.title is None else short(item.title),
         created_at=time_of(item.created_at),
         message_count=item.message_count,
         status="interrupted" if item.interrupted else "idle",
