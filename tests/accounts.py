@@ -2,7 +2,15 @@
 
 from sqlalchemy import Connection, func, select
 
-from caesura.store.schema import artifact_versions, conversations, events, interrupts, tool_calls, turns
+from caesura.store.schema import (
+    artifact_versions,
+    conversations,
+    events,
+    graph_states,
+    interrupts,
+    tool_calls,
+    turns,
+)
 
 Accounts = dict[str, int]
 
@@ -24,8 +32,9 @@ def _count(connection: Connection, name: str) -> int:
     questions = select(func.sum(asked)).join(turns, turns.c.num == interrupts.c.turn)
     called = func.length(tool_calls.c.args) + func.coalesce(func.length(tool_calls.c.output), 0)
     journal = select(func.sum(called)).join(turns, turns.c.num == tool_calls.c.turn)
+    left = select(func.sum(func.length(graph_states.c.body))).join(turns, turns.c.num == graph_states.c.turn)
     size = func.length(artifact_versions.c.content) + func.length(artifact_versions.c.changes)
     versions = select(func.sum(size)).where(artifact_versions.c.conversation_id == name)
-    rows = (logs, questions, journal)
+    rows = (logs, questions, journal, left)
     parts = (select(func.sum(told)).where(own), *(part.where(own) for part in rows), versions)
     return sum(int(connection.execute(part).scalar() or 0) for part in parts)

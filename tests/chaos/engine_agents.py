@@ -8,6 +8,7 @@ from pathlib import Path
 
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from tests import agent_files
+from tests.chaos import memory_graphs
 from tests.graph_files import IMPORTS
 
 #: An operator's own graph: it replies, uses a tool, replies again, and asks.
@@ -82,6 +83,10 @@ def write_agents(folder: Path, wanted: str) -> None:
     if folder.exists():
         return
     folder.mkdir(parents=True)
+    if wanted in memory_graphs.TEXTS:
+        (folder / "memory.py").write_text(memory_graphs.source(wanted, folder.parent / "trace.txt"))
+        agent_files.put(folder, wanted, "type: langgraph\ngraph: 'memory:graph'")
+        return
     if wanted in ("graph", "office"):
         (folder / "own.py").write_text(IMPORTS + _GRAPH.format(trace=str(folder.parent / "trace.txt")))
         agent_files.put(folder, "graph", "type: langgraph\ngraph: 'own:graph'")

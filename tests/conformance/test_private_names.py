@@ -24,7 +24,9 @@ import uvicorn
 from httpcore2 import AsyncNetworkBackend
 from langchain.chat_models import base
 from langchain_core.messages import AIMessageChunk, ai
+from langgraph._internal import _constants as constants
 from langgraph.checkpoint.serde import types
+from langgraph.pregel._loop import AsyncPregelLoop
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
@@ -184,6 +186,15 @@ def test_langchain_lists_its_providers_with_their_packages() -> None:
 def test_the_checkpoint_channels_of_langgraph_have_their_names() -> None:
     """engine/graphs/saver.py keeps writes of these channels in a place of their own."""
     assert (types.ERROR, types.RESUME) == ("__error__", "__resume__")
+
+
+def test_langgraph_tells_a_checkpointer_whether_a_graph_goes_on_and_in_which_graphs_it_is() -> None:
+    """engine/graphs/saver.py reads the one, and takes back the other."""
+    assert (constants.CONFIG_KEY_RESUMING, constants.CONFIG_KEY_CHECKPOINT_MAP) == (
+        "__pregel_resuming",
+        "checkpoint_map",
+    )
+    assert "self.config[CONF].pop(CONFIG_KEY_RESUMING, None)" in inspect.getsource(AsyncPregelLoop)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -72,6 +72,8 @@ class Runs(BaseCallbackHandler):
         self.calls: dict[UUID, Begun] = {}
         self._chains: dict[UUID, _Chain] = {}
         self._elsewhere: dict[str, NodeRun] = {}
+        #: The tasks in which the tasks of graphs run that remember: their namespaces do not tell.
+        self._around: dict[str, tuple[str, ...]] = {}
 
     @property
     def ignore_llm(self) -> bool:
@@ -88,13 +90,22 @@ class Runs(BaseCallbackHandler):
 
     def node(self, begun: Begun) -> NodeRun:
         """The run of a graph's node that makes this call."""
-        chain = self._chains.get(begun.parent) if begun.parent else None
-        while chain is not None:
+        if (found := self._node_around(begun.parent)) is not None:
+            return found
+        ns = str(ensure_config().get("configurable", {}).get("checkpoint_ns", ""))
+        return self._elsewhere.setdefault(ns, NodeRun((self._attempt, ns), self.path(ns.split("|"))))
+
+    def _node_around(self, run_id: UUID | None) -> NodeRun | None:
+        """The run of a graph's node in which this happens."""
+        while run_id is not None and (chain := self._chains.get(run_id)) is not None:
             if chain.node is not None:
                 return chain.node
-            chain = self._chains.get(chain.parent) if chain.parent else None
-        ns = str(ensure_config().get("configurable", {}).get("checkpoint_ns", ""))
-        return self._elsewhere.setdefault(ns, NodeRun((self._attempt, ns), path_of(ns.split("|"))))
+            run_id = chain.parent
+        return None
+
+    def path(self, ns: Sequence[str]) -> tuple[str, ...]:
+        """The ids of the tasks in a namespace that ends with a task."""
+        return path_of(ns, self._around)
 
     def on_tool_start(
         self,
@@ -133,7 +144,10 @@ class Runs(BaseCallbackHandler):
         chain = _Chain(parent_run_id, str(about.get("langgraph_checkpoint_ns") or ""), index, about)
         if chain.ns and chain.ns != (around.ns if around is not None else ""):
             self._check(str(about["langgraph_node"]), inputs)
-            chain.node = NodeRun(self._where(chain), path_of(chain.ns.split("|")))
+            names, outer = chain.ns.split("|"), self._node_around(parent_run_id)
+            if outer is not None and ":" not in names[0]:
+                self._around.setdefault(names[-1].partition(":")[2], outer.path)
+            chain.node = NodeRun(self._where(chain), self.path(names))
             self._seen.run(chain.node.path[-1])
         self._chains[run_id] = chain
 

@@ -33,6 +33,9 @@ from caesura.store.database import Database
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: LangGraph's names for whether a graph goes on, and for the checkpoints of the graphs around it.
+_RESUMING, _AROUND = "__pregel_resuming", "checkpoint_map"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -91,7 +94,14 @@ class Saver(BaseCheckpointSaver[str]):
         turn, _, ns = _place(config)
         wanted = config["configurable"].get("checkpoint_id")
         found = await self._database.read(checkpoints.get, turn, ns, wanted)
-        return None if found is None else self._tuple(config, *found)
+        if found is None:
+            return None
+        newest = self._tuple(config, *found)
+        if newest.metadata.get("parents", {}) != config["configurable"].get(_AROUND, {}):
+            # It was left by another turn, or by another run in this one. LangGraph drops the input of a graph
+            # that goes on, and takes it to go on from any checkpoint.
+            config["configurable"].pop(_RESUMING, None)
+        return newest
 
     async def alist(
         self,

@@ -6,21 +6,27 @@ it runs again after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from langgraph.types import StateSnapshot
 
 #: The path of a message from the state, or of a task that was done before: it does not run again.
 SAVED = ("saved",)
-#: In a path, for the second subgraph of a task and those after it: their state cannot be found by the task.
+#: In a path, for the second subgraph of a task and those after it, or for tasks that are not known.
 _ANOTHER = "?"
 
 
-def path_of(ns: Sequence[str]) -> tuple[str, ...]:
+def path_of(ns: Sequence[str], around: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """The ids of the tasks in a namespace, from that of the graph itself inwards: `node:id`, or a number for
-    another subgraph of the same task."""
-    found = [name.partition(":")[2] or _ANOTHER for name in ns if name]
+    another subgraph of the same task. The namespace of a graph that remembers begins without ids: `around`
+    has the tasks in which its own run."""
+    names = [name for name in ns if name]
+    found = [name.partition(":")[2] or _ANOTHER for name in names]
+    first = next((place for place, name in enumerate(found) if name != _ANOTHER), 0)
+    if first and (known := around.get(found[first])):
+        numbered = [_ANOTHER for name in names[:first] if name.isdigit()]
+        return (*known, *numbered, *found[first:])
     return tuple(found)
 
 
@@ -45,4 +51,4 @@ def runs_again(path: Sequence[str], state: StateSnapshot, ended: AbstractSet[str
     a subgraph goes on from its own state, also if the code of a node or of a tool calls it."""
     if not path:
         return True
-    return path[0] in {task.id for task in state.tasks} and ended.isdisjoint(path)
+    return path[0] in {_ANOTHER, *(task.id for task in state.tasks)} and ended.isdisjoint(path)

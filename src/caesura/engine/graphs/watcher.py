@@ -19,7 +19,7 @@ from caesura.engine.graphs.call_ids import Reply
 from caesura.engine.graphs.messages import after_replies, found_in, in_other_forms, refs, was_given
 from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.said import Said
-from caesura.engine.graphs.tasks import SAVED, id_of, path_of, ref_of, runs_again, tasks_of
+from caesura.engine.graphs.tasks import SAVED, id_of, ref_of, runs_again, tasks_of
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
 from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
@@ -84,7 +84,7 @@ class Watcher:
         elif "result" not in data:
             self._calls.seen.begin(data["id"])
         elif data["error"] is None and not data["interrupts"]:
-            await self._take((*path_of(ns), data["id"]))
+            await self._take(self._calls.runs.path((*ns, f":{data['id']}")))
             await self._complete(data["id"])
             await self._run.stream.commit()  # results of marked tools are said without waiting
             self._calls.seen.end(data["id"])
@@ -148,7 +148,7 @@ class Watcher:
         ref = chunk.id or ""
         if not ref or ref in self._finished or _INTERNAL in about:
             return
-        path = path_of(str(about.get("langgraph_checkpoint_ns") or "").split("|"))
+        path = self._calls.runs.path(str(about.get("langgraph_checkpoint_ns") or "").split("|"))
         model = str(about.get("ls_model_name") or "")
         if reasoning := reasoning_of(chunk):
             self._run.say(ev.ReasoningDelta(self._call(ref, path, model), reasoning.replace("\0", "")))
