@@ -56,7 +56,7 @@ async def test_a_form_of_interrupt_that_is_refused_returns_false_and_is_among_th
     world: World,
 ) -> None:
     put(world, "form")
-    said = await world.say(json.dumps(["Which one?"]))
+    said = await world.say(json.dumps([{"question": "Which one?"}]))
     (asked,) = said.waiting(Questions)
     assert (asked.label, asked.description) == ("Questions", "The agent asks 1 question")
     said = await world.resume(said, Answer("reject", message="not now"))
@@ -64,7 +64,7 @@ async def test_a_form_of_interrupt_that_is_refused_returns_false_and_is_among_th
     assert answers is False
     assert refusal | {"interrupt": ""} == {
         "interrupt": "",
-        "value": {"questions": ["Which one?"]},
+        "value": {"questions": [{"question": "Which one?"}]},
         "message": "not now",
     }
 

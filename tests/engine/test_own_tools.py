@@ -15,7 +15,7 @@ from caesura.core import events as ev
 from caesura.core import json_data
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer
-from caesura.core.interrupts import Approval, Questions
+from caesura.core.interrupts import Approval, Questions, question_dict
 from tests.engine.crash import lose
 from tests.engine.world import NO, YES, Said, World
 
@@ -94,6 +94,14 @@ ORDERS = '''
             left("caught")
             raise
         return f"{to} gets {what}"
+
+
+    @caesura.tool(permission="auto")
+    async def paint(ctx: caesura.Context) -> list:
+        """Paint."""
+        own = {"label": "Another", "value": "__custom__", "allow_custom": True}
+        colour = {"question": "Which colour?", "options": [("Red", "red"), "blue", own]}
+        return await ctx.ask([colour, {"question": "How?"}])
 
 
     @caesura.tool(permission="auto")
@@ -201,6 +209,7 @@ _AUTO = [
     "place",
     "refund",
     "gift",
+    "paint",
     "slow",
     "tardy",
     "broken",
@@ -351,6 +360,22 @@ async def test_a_question_can_be_awaited_and_no_except_clause_catches_it(world: 
     done = await world.resume(said, Answer("answers", answers=("a boat",)))
     assert done.results() == [("gift", "bob gets a boat", "ok")]
     assert world.traces() == []
+
+
+async def test_several_questions_are_one_form_and_get_a_list_of_answers(world: World) -> None:
+    offer(world)
+    said = await call(world, "paint")
+    [asked] = said.waiting(Questions)
+    assert (asked.label, asked.description) == ("Questions", "The agent asks 2 questions")
+    colour, how = (question_dict(question) for question in asked.questions)
+    assert colour["options"] == [
+        {"label": "Red", "value": "red"},
+        {"label": "blue", "value": "blue"},
+        {"label": "Another", "value": "__custom__", "allow_custom": True},
+    ]
+    assert how == {"question": "How?", "options": []}
+    done = await world.resume(said, Answer("answers", answers=("mauve", "twice")))
+    assert done.results() == [("paint", '["mauve","twice"]', "ok")]
 
 
 async def test_a_person_may_decline_to_answer(world: World) -> None:

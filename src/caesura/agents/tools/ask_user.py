@@ -107,8 +107,6 @@ def _decoded(questions: Any) -> Any:
 
 
 def _question(item: Any, place: str) -> Question:
-    if isinstance(item, str):
-        item = {"question": item}
     if not isinstance(item, dict):
         raise ToolError(f"{place} must be an object with question and options")
     text = _text(item.get("question"), f"{place}.question")

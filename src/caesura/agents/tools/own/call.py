@@ -7,6 +7,7 @@ import contextvars
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from caesura.agents import context
 from caesura.agents.context import RunContext
 from caesura.agents.tools import ask_user
 from caesura.agents.tools.own import returned
-from caesura.agents.tools.own.context import Context, Declined, Option, Waiting, key_of
+from caesura.agents.tools.own.context import Context, Declined, Option, Question, Waiting, key_of
 from caesura.agents.tools.own.parameters import Parameters
 from caesura.agents.tools.own.returned import Unwritable
 from caesura.agents.tools.own.threads import OwnThreads
@@ -130,9 +131,19 @@ class _Asking:
         if self._raised is not None:
             raise self._raised
 
-    def _ask(self, question: str, options: Sequence[Option], allow_custom: bool) -> str:
-        own_words = _OWN_WORDS[self._run.language] if allow_custom and options else None
-        item = _questions(self._name, question, options, own_words)
+    def _ask(self, question: str | Sequence[Question], options: Sequence[Option], allow_custom: bool) -> Any:
+        language = self._run.language
+        own_words = _OWN_WORDS[language] if allow_custom and options else None
+        if isinstance(question, str):
+            item = _questions([_entry(question, options, own_words)])
+            item = replace(item, label=self._name, description=question)
+        else:
+            if options or allow_custom:
+                raise TypeError("ask: each question of a list has options of its own")
+            entries = [_entry(entry.get("question"), entry.get("options") or ()) for entry in question]
+            item = _questions(entries)
+            label, description, _ = ask_user.describe({"questions": entries}, language)
+            item = replace(item, label=label, description=description)
         try:
             answer = self._run.ask(item)
         except Exception as error:  # noqa: BLE001 - the engine's, raised again when the function has ended
@@ -140,26 +151,29 @@ class _Asking:
             raise Waiting from None
         if answer.decision == "reject":
             raise Declined(answer.message)
-        return answer.answers[0]
+        return answer.answers[0] if isinstance(question, str) else answer.answers
 
 
-def _questions(name: str, question: str, options: Sequence[Option], own_words: str | None) -> Questions:
+def _questions(entries: list[dict[str, Any]]) -> Questions:
+    try:
+        return Questions("", questions=ask_user.parse(entries))
+    except ToolError as error:
+        raise ValueError(f"ask: {error}") from error
+
+
+def _entry(question: Any, options: Sequence[Option], own_words: str | None = None) -> dict[str, Any]:
     """`own_words` is one more option, which stands for whatever the person writes."""
     offered: list[dict[str, Any]] = [_offered(option) for option in options]
     if own_words is not None:
         offered.append({"label": own_words, "value": own_words, "allow_custom": True})
-    try:
-        parsed = ask_user.parse([{"question": question, "options": offered}])
-    except ToolError as error:
-        raise ValueError(f"ask: {error}") from error
-    return Questions("", label=name, description=question, questions=parsed)
+    return {"question": question, "options": offered}
 
 
 def _offered(option: Option) -> dict[str, Any]:
     if isinstance(option, str):
         return {"label": option, "value": option}
     if isinstance(option, Mapping):
-        return {"label": option.get("label"), "value": option.get("value", option.get("label"))}
+        return {"value": option.get("label"), **option}
     given: object = option  # an operator's code may give anything
     if isinstance(given, Sequence) and len(given) == 2:
         return {"label": given[0], "value": given[1]}

@@ -7,15 +7,18 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin, overload
 
 from caesura.core.language import Language
 
 #: Makes idempotency keys. It must never change: a call that is made again after an update has the same key.
 _NAMESPACE = uuid.UUID("5b0c5a43-5f0e-4d7c-9d4b-6f3f6d1e9a27")
 
-#: What the person sees and what is returned: one text for both, a pair, or `label` and `value`.
-Option = str | tuple[str, str] | Mapping[str, str]
+#: What the person sees and what is returned: one text for both, a pair, or `label` and `value`, and
+#: `allow_custom` if the option stands for whatever the person writes.
+Option = str | tuple[str, str] | Mapping[str, str | bool]
+#: `question`, and `options` if it has some.
+Question = Mapping[str, Any]
 
 
 class Declined(Exception):
@@ -40,6 +43,14 @@ class Reply(str):
         return str(self)
 
 
+class Replies(list[str]):
+    """Answers, in the order of the questions. An `async` function may also await them."""
+
+    def __await__(self) -> Generator[None, None, list[str]]:
+        yield from ()
+        return self
+
+
 class Told:
     """The progress was told. An `async` function may also await this."""
 
@@ -49,7 +60,7 @@ class Told:
         yield from ()
 
 
-def _nobody(question: str, options: Sequence[Option], allow_custom: bool) -> str:
+def _nobody(question: Any, options: Sequence[Option], allow_custom: bool) -> Any:
     raise RuntimeError("nobody is there to answer")
 
 
@@ -72,19 +83,32 @@ class Context:
     workspace: Path = field(default_factory=Path)
     language: Language = "en"
     idempotency_key: str = ""
-    on_ask: Callable[[str, Sequence[Option], bool], str] = field(default=_nobody, repr=False)
+    on_ask: Callable[[Any, Sequence[Option], bool], Any] = field(default=_nobody, repr=False)
     on_progress: Callable[[str], None] = field(default=_unheard, repr=False)
 
-    def ask(self, question: str, options: Sequence[Option] = (), *, allow_custom: bool = False) -> Reply:
+    @overload
+    def ask(self, question: str, options: Sequence[Option] = (), *, allow_custom: bool = False) -> Reply: ...
+
+    @overload
+    def ask(self, question: Sequence[Question]) -> Replies: ...
+
+    def ask(
+        self,
+        question: str | Sequence[Question],
+        options: Sequence[Option] = (),
+        *,
+        allow_custom: bool = False,
+    ) -> Reply | Replies:
         """The person's answer. An option is a text, or a pair of what the person sees and what is returned,
         or a dict of both as `label` and `value`. Without options, and with `allow_custom`, the person may
-        write any text.
+        write any text. A list of questions is one form, and gives a list of answers.
 
         Until there is an answer the function stops here, and nothing of it runs. Then it runs again from its
         beginning, and this call returns the answer. So code before it runs more than once. If the person
         declines, `Declined` is raised.
         """
-        return Reply(self.on_ask(question, options, allow_custom))
+        given = self.on_ask(question, options, allow_custom)
+        return Reply(given) if isinstance(question, str) else Replies(given)
 
     def progress(self, text: str) -> Told:
         """Show people what the call does now. Only the newest text counts, and not every one is shown."""
