@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import socket
 import time
 from typing import Any
@@ -183,6 +185,19 @@ async def test_a_refused_key_and_a_missing_model_are_one_line_in_the_log(
     (line,) = [record for record in caplog.records if f"({said.failure.error_id})" in record.getMessage()]
     assert f"answered {status}" in line.getMessage()
     assert line.exc_info is None
+
+
+async def test_each_failed_call_is_logged_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    world.agent(FALLBACKS.format(url=world.desk.base_url))
+    for model, answers in {"first": [500, 502, 503], "second": [400], "third": [404]}.items():
+        world.desk.script(*map(Refusal, answers), model=model)
+    said = await world.say("hi")
+    lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    found = [re.findall(r" answered (\d+)", line) for line in lines]
+    assert found == [["500"], ["502"], ["503"], ["400"], ["404"]]
+    for line, model in zip(lines, ["first", "first", "first", "second", "third"], strict=True):
+        assert model in line
+    assert f"({said.failure.error_id})" in lines[-1]
 
 
 async def test_a_broken_stream_fails_the_turn_and_keeps_its_text(world: World) -> None:

@@ -70,10 +70,28 @@ def test_a_status_says_what_went_wrong(status: int, kind: str, transient: bool) 
         (404, {"type": "error", "error": {"type": "not_found_error", "message": "model: x"}}, "missing"),
         (500, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "busy"),
         (400, {"error": {"message": "Invalid schema", "type": "invalid_request_error"}}, "request"),
+        (429, {"error": {"message": "too fast", "type": "exceeded_current_quota_error"}}, "key"),
+        (500, {"error": {"message": "pay first", "type": "billing_error"}}, "key"),
     ],
 )
 def test_a_body_may_say_it_better(status: int, error: Any, kind: str) -> None:
     assert refusal(status, error).kind == kind
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "invalid_request_error",
+        "authentication_error",
+        "permission_denied",
+        "not_found_error",
+        "content_filter",
+    ],
+)
+def test_a_provider_in_trouble_is_asked_again_whatever_it_calls_that(status: int, name: str) -> None:
+    error = {"error": {"message": "The model x is not found", "type": name, "code": name}}
+    assert refusal(status, error).transient
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,13 @@ class ModelFailed(RunFailed):
     code = "model"
     retryable = True
 
+    def __init__(
+        self, message: str | None = None, *, cause: BaseException | None = None, model: str = ""
+    ) -> None:
+        """`model` is the last one that was asked, for the log."""
+        super().__init__(message, cause=cause)
+        self.model = model
+
 
 class StepLimit(RunFailed):
     """The agent did not come to an end"""

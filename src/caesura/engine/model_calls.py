@@ -78,13 +78,16 @@ async def _recorded(scope: Scope, reply: Message) -> Said:
 
 
 async def _answer(scope: Scope, scene: Scene) -> Said:
+    label = ""
     failure: Exception | None = None
     for model, window in zip(scope.agent.models, scope.agent.windows, strict=True):
+        if failure is not None:
+            logger.warning("model %s failed, %s is asked: %s", label, model.label, failure)
         try:
             return await _fitted(scope, scene, model, window)
         except _GivenUp as given_up:
-            failure = given_up.cause
-    raise ModelFailed(model_failures.told(failure), cause=failure) from failure
+            label, failure = model.label, given_up.cause
+    raise ModelFailed(model_failures.told(failure), cause=failure, model=label) from failure
 
 
 class _GivenUp(Exception):
@@ -101,13 +104,16 @@ async def _fitted(scope: Scope, scene: Scene, model: Model, window: Window) -> S
     run, conversation_id = scope.run, scope.run.turn.conversation_id
     place = run.places.setdefault((scope.parent, id(window)), Place())
     refused: View | None = None
+    failure: Exception | None = None
     for _ in range(_CUTS):
         try:
             shown = view.make(scene, model.label, window, conversation_id, place)
         except ModelError as error:
             raise _GivenUp(error) from error
-        if refused is not None and shown.tokens >= refused.tokens:
-            break
+        if refused is not None:
+            if shown.tokens >= refused.tokens:
+                break
+            logger.warning("model %s failed, it is shown less: %s", model.label, failure)
         try:
             said = await _persist(scope, model, shown)
         except _TooLong as error:
@@ -120,6 +126,7 @@ async def _fitted(scope: Scope, scene: Scene, model: Model, window: Window) -> S
         if scope.parent is None:
             run.last_view = model, window, shown
         return said
+    assert failure is not None  # noqa: S101 - no other way leads here
     raise _GivenUp(failure) from failure
 
 
@@ -142,15 +149,15 @@ async def _persist(scope: Scope, model: Model, shown: View) -> Said:
         except CaesuraError:
             raise
         except Exception as error:
-            logger.warning("model %s failed: %s", model.label, error)
             if speaker.spoke:
-                raise ModelFailed("the model broke off", cause=error) from error
+                raise ModelFailed("the model broke off", cause=error, model=model.label) from error
             speaker.void()
             if (too_long := model_failures.too_long(error)) is not None:
                 raise _TooLong(too_long) from error
             pause = model_failures.pause(error, run.limits.backoff * 2**attempt)
             if pause is None or attempt + 1 == run.limits.attempts:
                 raise _GivenUp(error) from error
+            logger.warning("model %s failed, it is asked again: %s", model.label, error)
             await asyncio.sleep(pause)
     raise AssertionError("unreachable")
 

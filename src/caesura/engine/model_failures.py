@@ -39,7 +39,7 @@ def reason(error: BaseException) -> str | None:
         return error.message
     if isinstance(error, ModelFailed):
         why = reason(error.cause) if error.cause is not None else None
-        return f"{error.message}: {why}" if why is not None else None
+        return f"{error.message}: {error.model}: {why}" if why is not None else None
     if isinstance(error, ModelError):
         return str(error)
     if isinstance(error, Exception) and _kind(error) in ("key", "missing"):
@@ -72,20 +72,16 @@ def too_long(error: Exception) -> ModelError | None:
     their texts."""
     if isinstance(error, ModelError):
         return error if error.kind == "context" else None
-    status = getattr(error, "status_code", None)
-    if not isinstance(status, int) or status not in (400, 413, 422):
-        return None
-    read = refusals.from_status(status, {}, str(error).encode("utf-8", "replace"), "the provider", ())
-    return read if read.kind == "context" else None
+    read = _refusal(error)
+    return read if read is not None and read.kind == "context" else None
 
 
 def _kind(error: Exception) -> Kind | None:
     """What went wrong, if that can be told: a model of an operator or of a library has errors of its own."""
     if isinstance(error, ModelError):
         return error.kind
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return _of_status(status)
+    if (refusal := _refusal(error)) is not None:
+        return refusal.kind
     names = [kind.__name__ for kind in type(error).__mro__]
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
         return "silent"
@@ -96,14 +92,12 @@ def _kind(error: Exception) -> Kind | None:
     return None
 
 
-def _of_status(status: int) -> Kind:
-    if status in (401, 403):
-        return "key"
-    if status == 404:
-        return "missing"
-    if status in (408, 409, 425, 429, 529):
-        return "busy"
-    return "provider" if status >= 500 else "request"
+def _refusal(error: Exception) -> ModelError | None:
+    """The refusal of a provider behind the error of a library."""
+    status = getattr(error, "status_code", None)
+    if not isinstance(status, int):
+        return None
+    return refusals.from_status(status, {}, str(error).encode("utf-8", "replace"), "the provider", ())
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -38,8 +38,6 @@ _WINDOWS = tuple(
     )
 )
 _KINDS: dict[str, Kind] = {
-    "insufficient_quota": "key",
-    "billing_error": "key",
     "authentication_error": "key",
     "invalid_api_key": "key",
     "permission_error": "key",
@@ -59,7 +57,8 @@ _KINDS: dict[str, Kind] = {
     "content_filter": "request",
 }
 _NO_CREDIT = re.compile(
-    r"credit balance|insufficient (balance|credits|quota|funds)|exceeded your current quota"
+    r"credit balance|insufficient[_ ](user[_ ])?(balance|credits?|quota|funds)"
+    r"|exceeded[_ ](your[_ ])?current[_ ]quota|billing_(error|hard_limit|not_active)|arrearage"
 )
 _NO_MODEL = re.compile(
     r"model.{0,80}(does not exist|not found|not a valid model|is not supported)|no such model"
@@ -85,9 +84,8 @@ def from_inside(error: Any, host: str, secrets: Iterable[str]) -> ModelError:
     said = _said(error)[:_LOOKED_AT] or "no reason"
     told = f"{host} broke off with an error: {scrubbed(said, secrets)}"
     code = error.get("code", error.get("status")) if isinstance(error, dict) else None
-    status = (
-        int(code) if isinstance(code, int | str) and str(code).isdecimal() and len(str(code)) == 3 else 500
-    )
+    known = isinstance(code, int | str) and str(code).isdecimal() and len(str(code)) == 3
+    status = int(str(code)) if known else None
     kind = _kind(status, error, said.lower())
     return ModelError(kind, told, context_tokens=_window(kind, error, said))
 
@@ -142,17 +140,21 @@ def _said(error: Any) -> str:
     return " ".join(part if isinstance(part, str) else str(part) for part in parts if part)
 
 
-def _kind(status: int, error: Any, said: str) -> Kind:
+def _kind(status: int | None, error: Any, said: str) -> Kind:
+    """Without a status the error's own name says most. A provider that is busy or failed itself may call
+    that by any name."""
     if status == 407:
         return "connection"  # the proxy's refusal, not the provider's
     if status not in (401, 403, 408, 409, 425, 429) and _TOO_LONG.search(said):
         return "context"
     if status == 402 or _NO_CREDIT.search(said):
         return "key"
-    if status in (400, 403, 404, 422, 500) and _NO_MODEL.search(said):
+    if status in (None, 400, 403, 404, 422) and _NO_MODEL.search(said):
         return "missing"
-    named = _named(error) if status in (400, 429, 500) else None
-    return named or _by_status(status)
+    named = _named(error)
+    if status in (None, 400) and named is not None:
+        return named
+    return "busy" if named == "busy" and status == 500 else _by_status(status or 500)
 
 
 def _named(error: Any) -> Kind | None:
