@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from sqlalchemy import Connection, func, select
 
@@ -12,6 +13,7 @@ from bench import places
 from bench.measure import Line, Table, on_loop, percentile
 from caesura.core import artifacts as core
 from caesura.core import diffs, matching
+from caesura.core.errors import BadInput
 from caesura.store import artifacts, conversations, schema, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
@@ -95,12 +97,17 @@ def _searched(size: int) -> Table:
         old = "\n".join(lines[middle : middle + count])
         add(f"exact, {len(old):,} characters", matching.find, content, old)
         add(f"other white space, {len(old):,} characters", matching.find, content, old.replace(" ", "  "))
-        add(f"similar, {len(old):,} characters", matching.find, content, f"{old[:20]}#{old[21:]}")
+        add(f"missing, {len(old):,} characters", _missing, content, f"{old[:20]}#{old[21:]}")
     others = [*lines[:middle], "new", *lines[middle + 1 :]]
     add("diff, one line", diffs.diff, content, "\n".join(others))
     random.Random(4).shuffle(others)
     add("diff, all lines moved", diffs.diff, content, "\n".join(others))
     return table
+
+
+def _missing(content: str, old: str) -> None:
+    with suppress(BadInput):
+        matching.find(content, old)
 
 
 def _lines(size: int, pick: random.Random) -> list[str]:

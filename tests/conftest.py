@@ -154,7 +154,6 @@ SLOW = (
     "tests/conformance/test_store_model.py",
     "tests/core/test_codec.py",
     "tests/core/test_diffs.py",
-    "tests/core/test_matching.py",
     "tests/dialects/superagent/test_encode.py",
     "tests/engine/test_cancellation.py",
     "tests/engine/test_confirmations.py",

@@ -14,11 +14,10 @@ def test_an_exact_match_is_replaced() -> None:
     assert edit == Edit(POEM.replace("are blue", "are not"), "update", (("are blue", "are not"),))
 
 
-def test_a_similar_text_is_replaced_and_named() -> None:
-    edit = artifacts.update(POEM, "violetts are blue", "violets are green")
+def test_a_text_with_other_white_space_is_replaced_and_named() -> None:
+    edit = artifacts.update(POEM, "violets  are\tblue", "violets are green")
     assert edit.content == POEM.replace("blue", "green")
     assert (edit.update_type, edit.changes) == ("update_fuzzy", (("violets are blue", "violets are green"),))
-    assert 0.9 < edit.similarity < 1
 
 
 def test_a_text_may_be_replaced_by_nothing() -> None:

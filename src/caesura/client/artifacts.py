@@ -47,12 +47,11 @@ class ArtifactVersion:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactEdit:
-    """An artifact after an edit: what was replaced, and how similar it is to what was looked for."""
+    """An artifact after an edit, and what was replaced."""
 
     artifact: Artifact
     update_type: str
     changes: list[list[str]]
-    similarity: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple, get_args
 
 from caesura.core import json_data, matching, shown
 from caesura.core.errors import BadInput
-from caesura.core.matching import Match
 
 UpdateType = Literal["create", "update", "update_fuzzy", "rewrite"]
 ContentType = Literal["markdown", "code", "text", "html", "json", "csv", "mermaid"]
@@ -60,13 +59,11 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """New content and how it was made. `similarity` tells how much of the old text was found: 1.0 unless only
-    a similar text was."""
+    """New content and how it was made."""
 
     content: str
     update_type: UpdateType
     changes: tuple[tuple[str, str], ...] = ()
-    similarity: float = 1.0
 
 
 def create(content: str) -> Edit:
@@ -78,24 +75,13 @@ def rewrite(content: str) -> Edit:
 
 
 def update(content: str, old: str, new: str) -> Edit:
-    """Replace `old` by `new` at the one place where it is found. Takes up to seconds for a long content."""
-    return _replaced(content, matching.find(content, json_data.text(old)), new)
-
-
-def update_exactly(content: str, old: str, new: str) -> Edit | None:
-    """As `update`, in a moment: None if `old` does not stand there exactly."""
-    found = matching.exact(content, json_data.text(old))
-    return None if found is None else _replaced(content, found, new)
-
-
-def _replaced(content: str, found: Match, new: str) -> Edit:
-    new = json_data.text(new)
+    """Replace `old` by `new` at the one place where it is found."""
+    found, new = matching.find(content, json_data.text(old)), json_data.text(new)
     before = content[found.start : found.end]
     if before == new:
         raise BadInput("nothing changes: the new text is the same as the old one")
     made = _checked(content[: found.start] + new + content[found.end :])
-    kind: UpdateType = "update" if found.exact else "update_fuzzy"
-    return Edit(made, kind, ((before, new),), found.similarity)
+    return Edit(made, "update" if found.exact else "update_fuzzy", ((before, new),))
 
 
 def check_id(artifact_id: str) -> str:

@@ -49,11 +49,13 @@ class Artifacts:
         self,
         database: Database,
         locks: PersonLocks,
-        long_reads: LongReads,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
-        self._database, self._locks, self._long_reads, self._refused = database, locks, long_reads, refused
+        self._database, self._locks, self._refused = database, locks, refused
+        # One at once: threads that compute delay the event loop, each one more.
+        self._long = LongReads("caesura-documents", at_once=1)
+        self._comparing = LongReads("caesura-diffs", at_once=1)
         #: A person who edits starts no run and asks no question.
         self._share = replace(share, runs=None, questions=None)
 
@@ -77,13 +79,20 @@ class Artifacts:
         return await self._read(rows.version, user_id, conversation_id, artifact_id, number)
 
     async def diff(
-        self, user_id: str, conversation_id: str, artifact_id: str, from_: int | None, to: int | None
-    ) -> Comparison:
+        self,
+        user_id: str,
+        conversation_id: str,
+        artifact_id: str,
+        from_: int | None,
+        to: int | None,
+        write: Callable[[Comparison], bytes],
+    ) -> bytes:
         """What changed from one version to another. `to` is the current version unless given, `from_` the one
-        before `to`. Version 0 is an empty text."""
-        async with self._long_reads.of(user_id):
+        before `to`. Version 0 is an empty text. `write` serializes it in a thread: one is in memory at a
+        time."""
+        async with self._comparing.of(user_id):
             old, new = await self._read(_pair, user_id, conversation_id, artifact_id, from_, to)
-            return await self._long_reads.run(_compare, artifact_id, old, new)
+            return await self._comparing.run(lambda: write(_compare(artifact_id, old, new)))
 
     async def create(
         self,
@@ -102,8 +111,8 @@ class Artifacts:
             self._admit(connection, user, conversation_id)
             return rows.create(connection, conversation_id, new, title=titled, content_type=kind, first=first)
 
-        async with self._long_reads.of(user_id):
-            edit, first = await self._long_reads.run(_drafted, lambda text: core.create(content), None)
+        async with self._long.of(user_id):
+            edit, first = await self._long.run(_drafted, lambda text: core.create(content), None)
             return Made(await self._write(user_id, write), edit)
 
     async def edit(
@@ -111,28 +120,29 @@ class Artifacts:
     ) -> Made:
         """Add a version that a person makes. `Outdated` if the current version is not `base`, where that is
         given. Otherwise the edit is made again from what somebody else wrote meanwhile."""
-        async with self._long_reads.of(user_id):
+        async with self._long.of(user_id):
             for _ in range(_TRIES):
                 held = await self._read(rows.base, user_id, conversation_id, artifact_id)
                 if base is not None and held.version != base:
                     break
-                edit, made = await self._long_reads.run(_drafted, change, held)
+                edit, made = await self._long.run(_drafted, change, held)
                 try:
                     return Made(await self._add(user_id, conversation_id, artifact_id, made), edit)
                 except Outdated:
                     continue
         raise Outdated(f"artifact {artifact_id} has changed: its version is not {base or held.version} now")
 
-    async def written(self, write: Callable[[T], bytes], value: T) -> bytes:
+    async def written(self, user_id: str, write: Callable[[T], bytes], value: T) -> bytes:
         """Serialize a large answer in a thread."""
-        return await self._long_reads.run(write, value)
+        async with self._long.of(user_id):
+            return await self._long.run(write, value)
 
     async def _long_list(self, write: Callable[[T], bytes], work: Callable[..., T], *args: str) -> bytes:
         """A list of thousands: one for each person at a time."""
         user_id, conversation_id, *rest = args
-        async with self._long_reads.of(user_id):
+        async with self._long.of(user_id):
             found = await self._read(work, user_id, conversation_id, *rest)
-            return await self._long_reads.run(write, found)
+            return await self._long.run(write, found)
 
     async def _read(self, work: Callable[..., T], user_id: str, conversation_id: str, *args: object) -> T:
         return await self._database.read(_gated, work, user_id, conversation_id, *args)

@@ -1,7 +1,9 @@
-"""Long reads: pages of conversations, and finding the place in a log where a reader continues.
+"""Long reads: pages of conversations, finding the place in a log where a reader continues, and work on
+artifacts.
 
 A page may be megabytes and a log a hundred thousand events. So that one person's reads do not delay others,
-only a few run at once, at most one for each person, and people take turns.
+only a few run at once, at most one for each person, and people take turns. Each kind of work has places and
+threads of its own.
 """
 
 from __future__ import annotations
@@ -17,16 +19,17 @@ from caesura.core.errors import TooManyRequests
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Fewer than the threads and connections for reading, so that short reads find one free.
+#: All kinds together have fewer than the threads and connections for reading, so that short reads find one
+#: free.
 _AT_ONCE = 2
 #: Seconds that a request waits for its turn, and the seconds after which a refused client may retry.
 _PATIENCE, _RETRY = 30.0, 5
 
 
 class LongReads:
-    def __init__(self) -> None:
-        self._places = Places(_AT_ONCE, each=1)
-        self._aside = Aside("caesura-pages", _AT_ONCE)
+    def __init__(self, name: str = "caesura-pages", at_once: int = _AT_ONCE) -> None:
+        self._places = Places(at_once, each=1)
+        self._aside = Aside(name, at_once)
 
     @asynccontextmanager
     async def of(self, user_id: str) -> AsyncIterator[None]:

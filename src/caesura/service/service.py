@@ -80,7 +80,7 @@ class Service:
             database, log, engine, agents, workspaces, locks, self.long_reads, share, refused
         )
         self.turns = Turns(database, engine, agents, self.presence, locks, share, refused)
-        self.artifacts = Artifacts(database, locks, self.long_reads, share, refused)
+        self.artifacts = Artifacts(database, locks, share, refused)
         self.streams = Streams(database, log, self.presence, self.long_reads)
         self.inbox = Inbox(database, self.long_reads)
         self.showings = Showings(database)

@@ -977,8 +977,7 @@ export interface components {
         };
         /**
          * Edited
-         * @description An artifact after an edit. `changes` has the text that was found and replaced, and `similarity` says
-         *     how similar it is to the text that was looked for.
+         * @description An artifact after an edit. `changes` has the text that was found and replaced.
          */
         Edited: {
             /** Changes */
@@ -989,8 +988,6 @@ export interface components {
             created_at: number;
             /** Id */
             id: string;
-            /** Similarity */
-            similarity: number;
             /** Title */
             title: string;
             /**

@@ -11,7 +11,7 @@ export interface Revision {
 }
 
 /** The text with the last of these updates marked; null if the place of that one is not known. The server also finds a text
- * that is only similar: its place is known when the version is there. */
+ * with other white space: its place is known when the version is there. */
 export function revision(base: string, updates: readonly Update[]): Revision | null {
   const last = updates.at(-1);
   return last ? placed(updates.slice(0, -1).reduce(applied, base), last) : null;

@@ -38,17 +38,16 @@ Read = Callable[[], Awaitable[Base]]
 Drafted = tuple[Edit, Draft]
 
 _BUSY = "not done: too many artifacts are being changed, try again later"
-#: How many calls work at once, each for a moment; and how many searches for a similar text, each for seconds.
-_AT_ONCE, _SEARCHES = 4, 2
+#: How many calls work at once.
+_AT_ONCE = 4
 #: How many characters of a content are read.
 READ_LIMIT = 256 * 1024
-#: How much of a similar text is shown to the model.
+#: How much of a replaced text is shown to the model.
 _SHOWN = 500
 
 
 def tools() -> list[Tool]:
     threads = Threads("caesura-artifacts", _AT_ONCE, _BUSY)
-    searches = Threads("caesura-searches", _SEARCHES, _BUSY)
 
     async def create_artifact(id: Id, title: Title, content_type: ContentType, content: Content) -> Result:
         run, name, titled = context.current(), core.check_id(id), core.check_title(title)
@@ -82,11 +81,8 @@ def tools() -> list[Tool]:
         return _result(text, run, name, made, write)
 
     async def update_artifact(id: Id, old: Old, new: New) -> Result:
-        async def draft(read: Read) -> Drafted:
-            quick = await threads.on(read, lambda base: _drafted_exactly(base, old, new))
-            if quick is not None:
-                return quick
-            return await searches.on(read, lambda base: _drafted(core.update(base.content, old, new), base))
+        def draft(read: Read) -> Awaitable[Drafted]:
+            return threads.on(read, lambda base: _drafted(core.update(base.content, old, new), base))
 
         return await changed(id, draft, "updated")
 
@@ -105,7 +101,7 @@ def tools() -> list[Tool]:
     update = structured(
         update_artifact,
         "Replace a part of an artifact, which makes its next version. Also finds a text that is quoted with"
-        " other white space or small mistakes, and then says what it replaced.",
+        " other white space, and then says what it replaced.",
     )
     rewrite = structured(rewrite_artifact, "Replace the whole content of an artifact: its next version.")
     read = structured(read_artifact, "Read an artifact.")
@@ -123,11 +119,6 @@ def tools() -> list[Tool]:
 
 def _drafted(edit: Edit, base: Base | None) -> Drafted:
     return edit, rows.draft(edit, base)
-
-
-def _drafted_exactly(base: Base, old: str, new: str) -> Drafted | None:
-    edit = core.update_exactly(base.content, old, new)
-    return None if edit is None else _drafted(edit, base)
 
 
 def _chosen(
@@ -157,9 +148,8 @@ def _found(edit: Edit) -> str:
     if edit.update_type != "update_fuzzy":
         return " (exact match)" if edit.update_type == "update" else ""
     ((old, _),) = edit.changes
-    how = "with other white space or marks" if edit.similarity == 1 else f"{edit.similarity:.0%} similar"
     shown = old if len(old) <= _SHOWN else f"{old[:_SHOWN]}…"
-    return f". The old text does not stand there as given; this text was replaced ({how}):\n{shown}"
+    return f". The old text stands there with other white space; this text was replaced:\n{shown}"
 
 
 def _database(run: RunContext) -> Database:

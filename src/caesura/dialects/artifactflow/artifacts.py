@@ -15,6 +15,7 @@ from caesura.dialects.artifactflow.wire import time_of
 from caesura.http.auth import User
 from caesura.http.context import Context, Here
 from caesura.http.late import LateRoute
+from caesura.service.artifacts import Comparison
 
 router = APIRouter(prefix="/api/v1/artifacts", responses=ALWAYS, tags=["artifactflow"], route_class=LateRoute)
 
@@ -97,7 +98,9 @@ async def current(here: Here, user_id: User, session_id: SessionId, artifact_id:
     """An artifact with the content of its current version."""
     row_id = names.session_row(session_id)
     artifact, version = await here.service.artifacts.get(user_id, row_id, artifact_id)
-    return await _json(here, {**_listed(artifact), "session_id": session_id, "content": version.content})
+    return await _json(
+        here, user_id, {**_listed(artifact), "session_id": session_id, "content": version.content}
+    )
 
 
 @router.get("/{session_id}/{artifact_id}/versions", response_model=Versions, responses=FOUND)
@@ -113,7 +116,7 @@ async def version(
 ) -> Response:
     row_id = names.session_row(session_id)
     found = await here.service.artifacts.version(user_id, row_id, artifact_id, number)
-    return await _json(here, {**_entry(found), "content": found.content, "changes": found.changes})
+    return await _json(here, user_id, {**_entry(found), "content": found.content, "changes": found.changes})
 
 
 @router.get("/{session_id}/{artifact_id}/diff", response_model=Diff, responses=FOUND)
@@ -127,10 +130,7 @@ async def diff(
 ) -> Response:
     """What changed from one version to another."""
     row_id = names.session_row(session_id)
-    found = await here.service.artifacts.diff(user_id, row_id, artifact_id, from_, to)
-    return await _json(
-        here, {"from": found.from_, "to": found.to, "unified": found.unified, "hunks": found.hunks}
-    )
+    return _response(await here.service.artifacts.diff(user_id, row_id, artifact_id, from_, to, _diff))
 
 
 def _listed(item: Artifact) -> dict[str, Any]:
@@ -156,9 +156,15 @@ def _versions(found: list[Entry]) -> bytes:
     return json_data.dumps({"versions": [_entry(item) for item in found]})
 
 
-async def _json(here: Context, data: dict[str, Any]) -> Response:
+def _diff(found: Comparison) -> bytes:
+    return json_data.dumps(
+        {"from": found.from_, "to": found.to, "unified": found.unified, "hunks": found.hunks}
+    )
+
+
+async def _json(here: Context, user_id: str, data: dict[str, Any]) -> Response:
     """A response that may be megabytes: it is serialized in a thread, without a pydantic model."""
-    return _response(await here.service.artifacts.written(json_data.dumps, data))
+    return _response(await here.service.artifacts.written(user_id, json_data.dumps, data))
 
 
 def _response(body: bytes) -> Response:

@@ -67,12 +67,10 @@ class Current(Artifact):
 
 
 class Edited(Artifact):
-    """An artifact after an edit. `changes` has the text that was found and replaced, and `similarity` says
-    how similar it is to the text that was looked for."""
+    """An artifact after an edit. `changes` has the text that was found and replaced."""
 
     update_type: core.UpdateType
     changes: list[list[str]]
-    similarity: float
 
     @classmethod
     def of_made(cls, made: Made) -> Edited:
@@ -81,7 +79,6 @@ class Edited(Artifact):
             **Artifact.of(made.artifact).model_dump(),
             update_type=edit.update_type,
             changes=[list(pair) for pair in edit.changes],
-            similarity=edit.similarity,
         )
 
 

@@ -76,7 +76,7 @@ async def current(
     """The artifact with its current version."""
     artifacts = here.service.artifacts
     found = await artifacts.get(user_id, conversation_id, artifact_id)
-    return _json(await artifacts.written(_current, found))
+    return _json(await artifacts.written(user_id, _current, found))
 
 
 @router.get("/{artifact_id}/versions", response_model=replies.Versions, responses=_FOUND)
@@ -108,7 +108,7 @@ async def version(
     """One version with its content."""
     artifacts = here.service.artifacts
     found = await artifacts.version(user_id, conversation_id, artifact_id, number)
-    return _json(await artifacts.written(_version, found))
+    return _json(await artifacts.written(user_id, _version, found))
 
 
 @router.get("/{artifact_id}/diff", response_model=replies.Diff, responses=_FOUND)
@@ -121,9 +121,7 @@ async def diff(
     to: Chosen = None,
 ) -> Response:
     """What changed between two versions, as unified text and as hunks."""
-    artifacts = here.service.artifacts
-    found = await artifacts.diff(user_id, conversation_id, artifact_id, from_, to)
-    return _json(await artifacts.written(_diff, found))
+    return _json(await here.service.artifacts.diff(user_id, conversation_id, artifact_id, from_, to, _diff))
 
 
 @router.get("/{artifact_id}/content", response_class=Response, responses=_FOUND | {200: _TEXT})
@@ -144,7 +142,7 @@ async def content(
         "Content-Security-Policy": "sandbox",
         "X-Artifact-Version": str(shown.version),
     }
-    body = await artifacts.written(str.encode, shown.content)
+    body = await artifacts.written(user_id, str.encode, shown.content)
     return Response(body, media_type="text/plain; charset=utf-8", headers=headers)
 
 
