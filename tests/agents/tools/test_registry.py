@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from caesura.agents.spec import Spec
@@ -13,11 +16,27 @@ from caesura.core.errors import NotFound
 from caesura.core.language import Language
 
 STANDARD = registry.standard()
+ROOT = Path(__file__).parents[3]
+AGENTS, README = ROOT / "docs/agents.md", ROOT / "README.md"
 
 
 def test_an_agent_that_names_no_tools_gets_the_standard_ones() -> None:
     assert [tool.name for tool in STANDARD.tools_of(Spec())] == list(registry.DEFAULT)
     assert STANDARD.tools_of(Spec(tools=[])) == []
+
+
+def test_the_standard_tools_are_those_that_the_documentation_names() -> None:
+    (row,) = [line for line in AGENTS.read_text().splitlines() if line.startswith("| `tools` |")]
+    assert re.findall("`([a-z_]+)`", row.rpartition(" | ")[2]) == list(registry.DEFAULT)
+    (said,) = re.findall(r"usual ones: (.+)", README.read_text())
+    kinds = {
+        "files": "write_file",
+        "commands": "execute",
+        "questions": "ask_user",
+        "artifacts": "create_artifact",
+    }
+    assert said.split(", ") == list(kinds)
+    assert set(kinds.values()) <= set(registry.DEFAULT)
 
 
 def test_tools_come_in_the_agents_order_once_and_without_denied_ones() -> None:
@@ -177,6 +196,10 @@ def test_models_see_only_the_arguments_that_they_can_give() -> None:
         "list_files": {"path"},
         "write_file": {"path", "content"},
         "execute": {"command"},
+        "create_artifact": {"id", "title", "content_type", "content"},
+        "update_artifact": {"id", "old", "new"},
+        "rewrite_artifact": {"id", "content"},
+        "read_artifact": {"id", "version"},
     }
 
 

@@ -16,7 +16,10 @@ from caesura.agents.tools.web.web import Web
 from caesura.core.errors import NotFound
 
 #: The tools of an agent whose file does not list tools.
-DEFAULT = ("ask_user", "read_file", "list_files", "write_file", "execute")
+DEFAULT = (
+    *("ask_user", "read_file", "list_files", "write_file", "execute"),
+    *("create_artifact", "update_artifact", "rewrite_artifact", "read_artifact"),
+)
 _NONE: Mapping[str, Declared] = MappingProxyType({})
 
 
