@@ -118,6 +118,7 @@ def by_event(taste: Taste = "tame") -> dict[type[Any], st.SearchStrategy[ev.Even
         ev.ToolFinished: st.builds(
             ev.ToolFinished, text, text, text, st.sampled_from(get_args(ev.ToolStatus)), text, name
         ),
+        ev.GraphWrote: st.builds(ev.GraphWrote, values(taste), text, name, text),
         ev.TitleChanged: st.builds(ev.TitleChanged, text),
         ev.ArtifactChanged: st.builds(ev.ArtifactChanged, text, _small, text, text, name),
         ev.Interrupted: st.builds(ev.Interrupted, st.lists(interrupts(taste), max_size=2).map(tuple)),

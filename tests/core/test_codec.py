@@ -31,6 +31,7 @@ OLDEST: list[tuple[list[Any], ev.Event]] = [
     (["p", 0, "c1", "half way"], ev.ToolProgress("c1", "half way")),
     (["tool", 0, "c1", "execute", {"a": 1}, "lead"], ev.ToolStarted("c1", "execute", {"a": 1}, "lead", None)),
     (["tooled", 0, "c1", "execute", "ok"], ev.ToolFinished("c1", "execute", "ok", "ok", "", None)),
+    (["wrote", 0, {"step": 1}, "lead"], ev.GraphWrote({"step": 1}, "lead", None, "")),
     (["title", 0, "Plans"], ev.TitleChanged("Plans")),
     (["artifact", 0, "a", 2, "update"], ev.ArtifactChanged("a", 2, "update", "", None)),
     (["ask", 0, []], ev.Interrupted(())),

@@ -129,7 +129,7 @@ class Screen:
                 self.note("(stopped by you)" if reason == "user" else f"(stopped: {reason})")
             case ev.SegmentEnded():
                 self._end()
-            case ev.CallDelta() | ev.Interrupted() | ev.Finished():
+            case ev.CallDelta() | ev.GraphWrote() | ev.Interrupted() | ev.Finished():
                 pass
             case unreachable:
                 assert_never(unreachable)

@@ -32,6 +32,7 @@ _CODES: dict[type[ev.Event], str] = {
     ev.ToolStarted: "tool",
     ev.ToolProgress: "p",
     ev.ToolFinished: "tooled",
+    ev.GraphWrote: "wrote",
     ev.TitleChanged: "title",
     ev.ArtifactChanged: "artifact",
     ev.Interrupted: "ask",

@@ -119,6 +119,17 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphWrote:
+    """An operator's own graph has written this with LangGraph's stream writer. `tasks` are the ids of the
+    graph's tasks that ran then, with commas between, if there were few: one of them wrote it."""
+
+    value: Any
+    agent: str = ""
+    parent: str | None = None
+    tasks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TitleChanged:
     title: str
 
@@ -185,6 +196,7 @@ Event = (
     | ToolStarted
     | ToolProgress
     | ToolFinished
+    | GraphWrote
     | TitleChanged
     | ArtifactChanged
     | Interrupted
@@ -197,7 +209,7 @@ Event = (
 
 
 #: Members of events that no client is shown.
-HIDDEN = frozenset(("kept",))
+HIDDEN = frozenset(("kept", "tasks"))
 
 
 class Envelope(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from caesura.core import events as ev
-from caesura.core import messages
+from caesura.core import json_data, messages
 from caesura.core import notes as between
 from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.messages import Message
@@ -104,6 +105,8 @@ class Transcript:
     context_from: str | None = None
     #: The version that the turn has made last of each artifact, in the order in which it first changed them.
     artifacts: dict[str, int] = field(default_factory=dict)
+    #: How often a graph has written each value, by its `mark` and the task that may have written it.
+    written: Counter[tuple[bytes, str]] = field(default_factory=Counter)
     #: Their places count the finished messages, in the order of the log.
     notes: list[Note] = field(default_factory=list)
     #: When each tool call that runs was started, and the time of the newest event.
@@ -135,13 +138,13 @@ class Transcript:
             case ev.ModelFinished(call):
                 self._finish(call, event, at)
             case ev.ToolStarted():
-                self.running[event.id], self.started[event.id] = event, at
-                self.doubted.discard(event.id)
-                self.progress.pop(event.id, None)
+                self._start(event, at)
             case ev.ToolProgress(id, text):
                 self.progress[id] = text
             case ev.ToolFinished():
                 self._return(event, at)
+            case ev.GraphWrote(value, tasks=tasks):
+                self.written.update((mark(value), task) for task in tasks.split(","))
             case ev.TitleChanged(title):
                 self.title = title
             case ev.Interrupted():
@@ -238,6 +241,11 @@ class Transcript:
         self.steps += 1
         self.spent.update(event.usage or {})
 
+    def _start(self, event: ev.ToolStarted, at: int | None) -> None:
+        self.running[event.id], self.started[event.id] = event, at
+        self.doubted.discard(event.id)
+        self.progress.pop(event.id, None)
+
     def _return(self, event: ev.ToolFinished, at: int | None) -> None:
         begun, started = self.running.pop(event.id, None), self.started.pop(event.id, None)
         self.progress.pop(event.id, None)
@@ -278,6 +286,13 @@ class Transcript:
         ]
         if event.message:
             self.finished.append(Message("user", event.message, at=at))
+
+
+def mark(value: Any) -> bytes:
+    """Tells values that a graph writes apart. When it writes one again, only the time differs."""
+    if isinstance(value, dict):
+        value = {name: item for name, item in value.items() if name != "timestamp"}
+    return hashlib.blake2b(json_data.dumps(value), digest_size=16).digest()
 
 
 def fold(events: Iterable[ev.Event]) -> Transcript:

@@ -1251,6 +1251,23 @@ export interface components {
             /** Grants */
             grants: components["schemas"]["Grant"][];
         };
+        /**
+         * GraphWroteEvent
+         * @description An operator's own graph has written this with LangGraph's stream writer. `tasks` are the ids of the graph's tasks that ran then, with commas between, if there were few: one of them wrote it.
+         */
+        GraphWroteEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Parent */
+            parent: string | null;
+            /** Value */
+            value: unknown;
+        };
         /** Inbox */
         Inbox: {
             /** Interrupts */
@@ -6294,6 +6311,11 @@ export interface operations {
                         data?: string;
                         /** @constant */
                         event?: "tool_finished";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "graph_wrote";
                         id?: string;
                     } | {
                         data?: string;

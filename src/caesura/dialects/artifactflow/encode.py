@@ -41,7 +41,11 @@ class Speaker:
 class State:
     """The state of a reader: the offset that the attempt adds to an event's number, who speaks in each model
     call, the newest answer (its call, its text and its size) and the one before it, the artifacts that were
-    changed, and the outcome once it is known."""
+    changed, and the outcome once it is known.
+
+    A graph may write the words of its models by itself, which would be sent twice: `written` are words that
+    no answer had yet, `echoed` is how much of the newest answer the graph has written, and with `mute` the
+    newest event repeats what was sent."""
 
     attempt: int = 0
     speakers: Mapping[int, Speaker] = field(default_factory=dict)
@@ -51,6 +55,9 @@ class State:
     before: tuple[int, Pieces | None, int] | None = None
     artifacts: tuple[str, ...] = ()
     outcome: Outcome | None = None
+    written: Pieces | None = None
+    echoed: int = 0
+    mute: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,8 @@ class Encoder:
         """The frames of one event; empty if this API has none for it."""
         event = envelope.event
         after = self.skip(state, event)
+        if after.mute and after is not state and isinstance(event, ev.TextDelta | ev.GraphWrote):
+            return after, b""
         if type(event) is ev.TextDelta:  # nearly all events of a log
             return after, _chunk(after, envelope, event.call, event.text, b'""')
         frames = self._frames(after, envelope)
@@ -92,6 +101,8 @@ class Encoder:
                 return replace(state, speakers={**state.speakers, call: speaker})
             case ev.TextVoided(call):
                 return _voided(state, call)
+            case ev.GraphWrote(value, parent=None) if words := _words(value):
+                return _wrote(state, words)
             case ev.ArtifactChanged(id):
                 known = state.artifacts
                 return replace(state, artifacts=known if id in known else (*known, id))
@@ -105,6 +116,7 @@ class Encoder:
                 | ev.ModelFinished()
                 | ev.ToolStarted()
                 | ev.ToolFinished()
+                | ev.GraphWrote()
                 | ev.TitleChanged()
                 | ev.InterruptClosed()
                 | ev.SegmentEnded()
@@ -140,6 +152,8 @@ class Encoder:
                 result = {"tool_name": name, "call_id": id, "success": status in ("ok", "answered")}
                 ended = {**result, "status": status, "output": output}
                 return [_stream("tool_result", at, _members(agent, parent), ended)]
+            case ev.GraphWrote():
+                return [_frame("stream", _written(event, at))]
             case ev.TitleChanged() | ev.SegmentEnded() if isinstance(state.outcome, ev.Interrupted):
                 return []  # the question was the last frame
             case ev.TitleChanged(title):
@@ -211,10 +225,30 @@ def _heard(state: State, call: int, text: str) -> State:
         return state
     if call != state.call:
         before = (state.call, state.text, state.size)
-        return replace(state, call=call, text=(None, text), size=len(text), before=before)
+        state = replace(state, call=call, text=None, size=0, before=before, echoed=0)
     pieces = _added(state.text, text) if state.size < LONGEST_RESPONSE else state.text
-    size = state.size + len(text)
-    return State(state.attempt, state.speakers, call, pieces, size, state.before, state.artifacts)
+    size, echoed = state.size + len(text), state.echoed
+    known = (state.attempt, state.speakers, call, pieces, size, state.before, state.artifacts, None)
+    if state.written is None:
+        return State(*known, echoed=echoed)
+    words = _text(state.written)
+    if not words.startswith(text):
+        return State(*known, echoed=echoed)
+    return State(*known, (None, words[len(text) :]) if len(words) > len(text) else None, size, mute=True)
+
+
+def _words(value: Any) -> str:
+    """The words that a graph writes in the form of an `llm_chunk`."""
+    data = value.get("data") if isinstance(value, dict) and value.get("type") == "llm_chunk" else None
+    words = data.get("content") if isinstance(data, dict) else None
+    return words if isinstance(words, str) else ""
+
+
+def _wrote(state: State, words: str) -> State:
+    ahead = state.size - state.echoed
+    if len(words) <= ahead and _text(state.text, ahead).startswith(words):
+        return replace(state, echoed=state.echoed + len(words), mute=True)
+    return replace(state, written=_added(state.written, words), echoed=state.size, mute=False)
 
 
 def _added(pieces: Pieces | None, text: str) -> Pieces:
@@ -231,7 +265,7 @@ def _voided(state: State, call: int) -> State:
     if call != state.call:
         return state
     number, text, size = state.before or (0, None, 0)
-    return replace(state, call=number, text=text, size=size, before=None)
+    return replace(state, call=number, text=text, size=size, before=None, echoed=size)
 
 
 def _speaker(state: State, call: int) -> Speaker:
@@ -280,6 +314,20 @@ def _joined(number: int, frames: Sequence[bytes], seen: int) -> bytes:
     return b"".join(numbered[seen:])
 
 
+def _written(event: ev.GraphWrote, at: int) -> dict[str, Any]:
+    """What a graph writes in the form of these frames is sent as it is. Anything else is the data of one."""
+    own = event.value if isinstance(event.value, dict) else {}
+    kind, agent = own.get("type"), own.get("agent")
+    frame = {
+        "type": kind if isinstance(kind, str) else "custom",
+        "agent": agent if isinstance(agent, str) else event.agent,
+        **({} if event.parent is None else {"parent": event.parent}),
+        "timestamp": time_of(at).decode(),
+    }
+    is_frame = isinstance(kind, str) and "data" in own
+    return {**frame, **own, "agent": frame["agent"]} if is_frame else {**frame, "data": event.value}
+
+
 def _permissions(at: int, items: Sequence[Interrupt]) -> list[bytes]:
     return [
         _stream("permission_required", at, _members(item.agent, item.parent), {"routing": _request(item)})
@@ -314,12 +362,15 @@ def _complete(state: State, success: bool) -> dict[str, Any]:
     return data | {"response_cut": True} if state.size > LONGEST_RESPONSE else data
 
 
-def _text(pieces: Pieces | None) -> str:
-    found: list[str] = []
-    while pieces is not None:
+def _text(pieces: Pieces | None, last: int | None = None) -> str:
+    """The text of these pieces, or the `last` characters of it."""
+    found, size = list[str](), 0
+    while pieces is not None and (last is None or size < last):
         pieces, text = pieces
         found.append(text)
-    return "".join(reversed(found))
+        size += len(text)
+    whole = "".join(reversed(found))
+    return whole if last is None else whole[max(size - last, 0) :]
 
 
 def _request(item: Interrupt) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def _next(  # noqa: C901 - one case for each event
             return _over(state, at)
         case ev.SegmentEnded():
             return state, [_frame("done", at, b"null")]
-        case ev.CallDelta() | ev.InterruptClosed():
+        case ev.CallDelta() | ev.GraphWrote() | ev.InterruptClosed():
             return state, []
         case unreachable:
             assert_never(unreachable)

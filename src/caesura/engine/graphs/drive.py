@@ -37,7 +37,7 @@ from caesura.engine.graphs.watcher import Watcher, drafts, void
 from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 from caesura.store.graph_states import Kept
 
-_MODES: list[StreamMode] = ["messages", "updates", "tasks"]
+_MODES: list[StreamMode] = ["messages", "updates", "tasks", "custom"]
 _NOTHING = object()
 
 

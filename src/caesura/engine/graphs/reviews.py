@@ -1,10 +1,11 @@
 """LangChain's `HumanInTheLoopMiddleware` in an operator's own graph: the tool calls that it wants reviewed,
-and the decisions in the form in which it expects them."""
+and the decisions in the form in which it expects them. A graph may also ask for the permission of a tool by
+itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from caesura.agents.tools import ask_user
@@ -28,6 +29,8 @@ class Review:
     decisions: tuple[Decision, ...]
     tool_call_id: str | None = None
     args_schema: dict[str, Any] | None = None
+    #: Who wants to make the call, if the graph says so.
+    agent: str = ""
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -51,18 +54,21 @@ def single_tools(graph: Any) -> dict[str, frozenset[str]]:
 
 def of(item: GraphInterrupt) -> dict[str, Review]:
     """The reviews that an interrupt asks for, by the graph ids of their approvals. Empty for an interrupt
-    that is not the middleware's."""
+    that is neither the middleware's nor about a permission."""
     value = item.value
     if not isinstance(value, Mapping):
         return {}
-    if _is_single(value):
-        found = _single(value, getattr(item, "response_schema", None))
+    if _is_permission(value) or _is_single(value):
+        schema = getattr(item, "response_schema", None)
+        found = _permission(value) if _is_permission(value) else _single(value, schema)
         return {item.id: found} if found is not None else {}
     return {f"{item.id}:{place}": review for place, review in enumerate(_batch(value))}
 
 
 def decided(item: GraphInterrupt, reviews: Mapping[str, Review], given: Mapping[str, Answer]) -> Any:
-    """The value with which the middleware goes on. `given` has an answer for each review."""
+    """The value with which the graph goes on. `given` has an answer for each review."""
+    if _is_permission(item.value):
+        return given[item.id].decision == "approve"
     made = [_decision(review, given[graph_id]) for graph_id, review in reviews.items()]
     return made[0] if _is_single(item.value) else {"decisions": made}
 
@@ -70,6 +76,18 @@ def decided(item: GraphInterrupt, reviews: Mapping[str, Review], given: Mapping[
 def _is_single(value: Mapping[str, Any]) -> bool:
     """Whether the middleware asks for each call apart (`interrupt_mode="per_call"`)."""
     return value.get("type") == "tool_approval"
+
+
+def _is_permission(value: Mapping[str, Any]) -> bool:
+    """Whether a graph asks whether it may call a tool, and goes on with `True` or `False`."""
+    return value.get("type") == "tool_permission"
+
+
+def _permission(value: Mapping[str, Any]) -> Review | None:
+    asks = {**value, "name": value.get("tool_name", value.get("tool")), "args": value.get("params") or {}}
+    review = _review({**asks, "description": value.get("message")}, ("approve", "reject"))
+    agent = value.get("agent")
+    return replace(review, agent=agent) if review is not None and isinstance(agent, str) else review
 
 
 def _single(value: Mapping[str, Any], schema: Any) -> Review | None:

@@ -20,6 +20,7 @@ from caesura.engine.graphs.messages import after_replies, found_in, in_other_for
 from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.said import Said
 from caesura.engine.graphs.tasks import SAVED, id_of, ref_of, runs_again, tasks_of
+from caesura.engine.graphs.written import Written
 from caesura.engine.run import Scope
 from caesura.engine.speech import counted
 from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
@@ -51,7 +52,7 @@ class Watcher:
     ) -> None:
         """`remembered` are messages of earlier turns, which a subgraph may return once more."""
         self._scope, self._run, self._read_saved = scope, scope.run, read_saved
-        self._calls, self._ids = calls, calls.ids
+        self._calls, self._ids, self._written = calls, calls.ids, Written(scope)
         #: An update, until it is told which task has given it.
         self._update: tuple[Sequence[str], dict[str, Any]] | None = None
         #: What models have streamed in each task of the graph that did not become part of the state with it:
@@ -81,9 +82,19 @@ class Watcher:
         elif mode == "updates":
             await self._take(SAVED)
             self._update = ns, data
+        elif mode == "custom":
+            self._written.take(ns, data)
+            await self._run.stream.breathe()
         elif "result" not in data:
+            self._written.begin(ns, data["id"])
             self._calls.seen.begin(data["id"])
-        elif data["error"] is None and not data["interrupts"]:
+        else:
+            self._written.end(ns, data["id"])
+            await self._end(data, ns)
+
+    async def _end(self, data: Any, ns: Sequence[str]) -> None:
+        """A task has ended."""
+        if data["error"] is None and not data["interrupts"]:
             await self._take(self._calls.runs.path((*ns, f":{data['id']}")))
             await self._complete(data["id"])
             await self._run.stream.commit()  # results of marked tools are said without waiting
