@@ -3,6 +3,7 @@ and in the terminal."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,16 @@ from tests.api.superagent.session import one as one_of
 from tests.api.superagent.session import said as said_in
 from tests.api.threads.process import Process
 from tests.api.threads.thread import Thread, kinds, one, parsed, said
-from tests.graph_files import IMPORTS, chain, reviewed, wants
+from tests.graph_files import IMPORTS, assistant, chain, reviewed, wants
 
 MAIL = ("send_mail", {"to": "bob"})
 DROP = ("drop_table", {"name": "users"})
 ASK = ("ask_boss", {"question": "when?"})
+COLOUR = {"question": "Colour?", "options": [{"label": "Red", "value": "red"}]}
+HOW = {"question": "How?", "options": []}
+FORM = ("ask_user", {"questions": [COLOUR, HOW]})
+#: The agents that ask these questions, and the message after which they do.
+ASKING = {"assisting": wants(FORM), "form": json.dumps([COLOUR, HOW])}
 
 FORMS = IMPORTS + chain(
     """
@@ -50,6 +56,9 @@ def put(folder: Path) -> None:
         (agents / f"reviewed_{mode}.py").write_text(reviewed(folder / "trace.txt", mode))
     agent_files.put(agents, "asking", spec.format("asking_graph"))
     (agents / "asking_graph.py").write_text(FORMS)
+    agent_files.put(agents, "assisting", spec.format("assisting_graph"))
+    agent_files.put(agents, "form", spec.format("assisting_graph").replace(":graph", ":form"))
+    (agents / "assisting_graph.py").write_text(assistant(folder / "trace.txt"))
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +210,43 @@ def test_a_call_waits_through_kill_9(tmp_path: Path) -> None:
         assert sent == "sent to bob"
         assert refused.startswith("User rejected the tool call for `drop_table`")
     assert (tmp_path / "trace.txt").read_text() == "mail bob 1\n"
+
+
+# --- the questions of graphs
+
+
+@pytest.mark.parametrize("agent", ASKING)
+def test_a_thread_shows_the_questions_of_a_graph_and_takes_only_answers(
+    alice: httpx.Client, agent: str
+) -> None:
+    thread = Thread.new(alice, agent)
+    asked = one(thread.chat(ASKING[agent]), "interrupt")
+    assert (asked["taskName"], asked["info"]) == ("Questions", "The agent asks 2 questions")
+    assert (asked["questions"], asked["options"]) == ([COLOUR, HOW], None)
+    assert asked["data"][0]["args"] == FORM[1]
+    error = one(thread.resume("continue"), "error")
+    assert error == {"message": "the agent asks questions: use action 'answer' or 'cancel'"}
+    error = one(thread.resume("answer", ["red"]), "error")
+    assert error == {"message": "answers count (1) does not match questions count (2)"}
+    assert thread.status()["interrupt_info"]["interrupts"] == [asked]
+    assert '["red", "twice"]' in said(thread.resume("answer", ["red", "twice"]))
+    thread.chat(ASKING[agent])
+    assert {"assisting": "User rejected", "form": "[false, [{"}[agent] in said(thread.resume("cancel"))
+
+
+@pytest.mark.parametrize("agent", ASKING)
+def test_the_other_apis_show_the_questions_of_a_graph_too(alice: httpx.Client, agent: str) -> None:
+    session = Session.new(alice, agent)
+    form = one_of(session.chat(ASKING[agent]), "interrupt")
+    fields = [(field["name"], field["type"], field["label"]) for field in form["fields"]]
+    assert fields == [("answer_1", "select", "Colour?"), ("answer_2", "text", "How?")]
+    (native,) = session.turns()[-1]["interrupts"]
+    asked = [question["question"] for question in native["questions"]]
+    assert (native["kind"], asked) == ("questions", ["Colour?", "How?"])
+    (message,) = alice.get(f"/api/v1/chat/{session.conversation()['id']}").json()["messages"]
+    assert message["interrupt"]["interrupt_type"] == "questions"
+    assert message["interrupt"]["interrupt_data"]["questions"] == [COLOUR, HOW]
+    assert '["red", "twice"]' in said_in(session.resume(answer_1="red", answer_2="twice"))
 
 
 # --- the other APIs

@@ -98,6 +98,16 @@ async def test_yes_is_true_and_no_is_a_refusal_with_its_reason(asking: Served, g
     await _answered(local, ask, False, "not yet", send="Refuse")
 
 
+async def test_a_form_is_answered_with_options_and_own_words(asking: Served, guest: MakeVisitor) -> None:
+    local = await guest(asking.url)
+    own = {"label": "Another", "value": "__custom__", "allow_custom": True}
+    colour = {"question": "Which colour?", "options": [{"label": "Red", "value": "red"}, own]}
+    ask = await _asked(local, {"questions": [colour, {"question": "How?"}]}, "asker has 2 questions")
+    await ask.get_by_role("textbox", name="Own answer").fill("mauve")
+    await ask.get_by_role("textbox", name="How?").fill("twice")
+    await _answered(local, ask, ["mauve", "twice"], send="Send answers")
+
+
 async def test_own_words_and_json_are_answers_too(asking: Served, guest: MakeVisitor) -> None:
     local = await guest(asking.url)
     ask = await _asked(local, _WHICH)

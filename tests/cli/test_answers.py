@@ -250,6 +250,14 @@ def test_a_form_is_filled_in(lines: list[str], fields: dict[str, object]) -> Non
     assert ask(FORM, *lines)[0] == Answer("fields", fields=fields)
 
 
+def test_questions_that_may_not_be_refused_are_asked_until_they_are_answered() -> None:
+    item = Questions("i", decisions=("answers",), questions=(Question("Colour?", (RED,)),))
+    answer, person = ask(item, "/refuse", "1")
+    assert answer == Answer("answers", answers=("red",))
+    assert "'reject' does not fit: this interrupt takes 'answers'" in person.seen
+    assert not any("/refuse" in line for line in person.seen)
+
+
 def test_a_no_to_a_field_that_confirms_refuses_at_once() -> None:
     assert ask(FORM, "", "perhaps", "n")[0] == Answer("reject")
     extra = Confirmation("i", fields=(*FORM.fields, Field("quick", "confirm", "Quickly")))

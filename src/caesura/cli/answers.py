@@ -82,11 +82,15 @@ class Asker:
             self._teller.ask(f"{one_line(item.agent)} asks:")
         while True:
             try:
-                return check(item, self._ask(item, others))
+                return check(item, self._decision_on(item, others))
             except BadAnswer as error:
                 self._teller.fault(error.message)
-            except _Refused as refused:
-                return Answer("reject", message=refused.reason)
+
+    def _decision_on(self, item: Interrupt, others: int) -> Answer:
+        try:
+            return self._ask(item, others)
+        except _Refused as refused:
+            return Answer("reject", message=refused.reason)
 
     def _ask(self, item: Interrupt, others: int) -> Answer:
         match item:
@@ -163,7 +167,8 @@ class Asker:
     # --- questions
 
     def _questions(self, item: Questions) -> Answer:
-        self._teller.note(f"Answer with a number, or in your own words if allowed; {REFUSE} answers nothing.")
+        refuse = f"; {REFUSE} answers nothing" if "reject" in item.decisions else ""
+        self._teller.note(f"Answer with a number, or in your own words if allowed{refuse}.")
         return Answer("answers", answers=tuple(self._question(question) for question in item.questions))
 
     def _question(self, question: Question) -> str:

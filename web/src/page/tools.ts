@@ -23,12 +23,18 @@ export function toolWords(name: string): Key | null {
 
 /** The argument that says most, on one line: a text, or else a number. */
 export function mainArgument(name: string, args: Record<string, unknown>): string {
-  const main = Object.hasOwn(NAMES, name) ? args[NAMES[name]?.main ?? ""] : undefined;
+  const about = Object.hasOwn(NAMES, name) ? (NAMES[name]?.main ?? "") : "";
+  const main = about === "path" ? args[pathName(args)] : args[about];
   if (typeof main === "string") return cut(main);
   const values = Object.values(args);
   const text = values.find((item) => typeof item === "string" && item !== "");
   const number = values.find((item) => typeof item === "number" || item instanceof ExactNumber);
   return typeof text === "string" ? cut(text) : number === undefined ? "" : writeJson(number);
+}
+
+/** The argument that names a file: a graph of the operator may call it `file_path`. */
+export function pathName(args: Record<string, unknown>): string {
+  return Object.hasOwn(args, "path") ? "path" : "file_path";
 }
 
 const cut = (text: string): string => shownLine(text.length > 300 ? `${text.slice(0, 300)}…` : text);

@@ -7,9 +7,9 @@ import { Footer, type Place } from "./parts";
 interface AnswerFooterProps {
   place: Place;
   busy: boolean;
-  /** What the buttons say: to send the answer, and to give none. */
+  /** What the buttons say: to send the answer, and to give none, if that is allowed. */
   yes: Key;
-  no: Key;
+  no: Key | null;
   onSend: () => void;
   /** Opens the step that refuses. */
   onRefuse: () => void;
@@ -28,9 +28,11 @@ export function AnswerFooter({ place, busy, yes, no, onSend, onRefuse, quiet = f
       <AnswerButton disabled={busy} reads={reads} onAnswer={onSend}>
         {say(yes)}
       </AnswerButton>
-      <button type="button" className={quiet ? "btn bare" : "btn"} data-refuse disabled={busy} onClick={onRefuse}>
-        {say(no)}
-      </button>
+      {no === null ? null : (
+        <button type="button" className={quiet ? "btn bare" : "btn"} data-refuse disabled={busy} onClick={onRefuse}>
+          {say(no)}
+        </button>
+      )}
       <span className="grow" />
       {children}
     </Footer>

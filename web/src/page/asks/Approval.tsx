@@ -10,6 +10,7 @@ import { Copy } from "../Copy";
 import { Icon } from "../Icon";
 import { Diff } from "../lazy";
 import { Long } from "../Long";
+import { pathName } from "../tools";
 import { AnswerButton } from "./AnswerButton";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
 import { Box, useUnread } from "./Box";
@@ -236,9 +237,9 @@ function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: bool
       <>
         {unseen ? <p className="plain warn">{say("askWriteUnseen")}</p> : null}
         <Suspense fallback={<Coming text={args.content} />}>
-          <Difference before={file?.content ?? ""} after={args.content} path={textOf(args.path)} />
+          <Difference before={file?.content ?? ""} after={args.content} path={textOf(args[pathName(args)])} />
         </Suspense>
-        {brief ? null : <All args={args} shown={["path", "content"]} open={!file} />}
+        {brief ? null : <All args={args} shown={[pathName(args), "content"]} open={!file} />}
       </>
     );
   }

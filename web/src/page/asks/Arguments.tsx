@@ -100,7 +100,7 @@ export function Arguments({ args, texts, wrong, onChange, first, read }: Argumen
         <span className={names.length === 1 ? "sr" : "mono"}>{many ? say("allArguments") : shownLine(name)}</span>
         <Area
           {...(index === 0 ? { first } : {})}
-          rows={name === "path" ? 1 : rows}
+          rows={name === "path" || name === "file_path" ? 1 : rows}
           bad={wrong === name}
           read={read}
           text={text}

@@ -179,6 +179,12 @@ describe("an approval", () => {
     expect(screen.queryByText(/hidden characters/)).toBeNull();
   });
 
+  it("of a file of a graph names the file too", async () => {
+    show({ ...PLAIN, name: "write_file", args: { content: "print(1)", file_path: "/hello.py" } });
+    await waitFor(() => expect(document.querySelector(".path")?.textContent).toBe("/hello.py"));
+    expect(screen.getByText("All arguments")).toBeTruthy();
+  });
+
   it("of a long file cannot be approved before all its lines were shown", async () => {
     const content = Array.from({ length: 500 }, (_, n) => `x = ${n}`).join("\n");
     show({ ...PLAIN, name: "write_file", args: { path: "a.py", content } });
@@ -353,6 +359,12 @@ describe("questions", () => {
     await userEvent.click(screen.getByLabelText(/^Two/));
     await press("Send answers");
     expect(given()).toEqual([["int-1", { decision: "answers", answers: ["mauve", "2"] }]]);
+  });
+
+  it("offer no refusal if none is allowed", () => {
+    show({ ...QUESTIONS, decisions: ["answers"] });
+    expect(button("Send answers")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Don’t answer" })).toBeNull();
   });
 
   it("take own words at once when they are chosen, by a click or by an arrow", async () => {

@@ -94,7 +94,7 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
         ))}
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet reads onSend={send} onRefuse={() => setRefusing(true)}>
+      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no={interrupt.decisions.includes("reject") ? "dontAnswer" : null} quiet reads onSend={send} onRefuse={() => setRefusing(true)}>
         <span className="quiet num span">{say("answered", done, questions.length)}</span>
         {more}
       </AnswerFooter>
