@@ -82,6 +82,25 @@ def lazy():
     return later()
 
 
+def given(artifact_manager, *, checkpointer):
+    assert callable(artifact_manager.create_artifact)
+    return build().copy({"checkpointer": checkpointer})
+
+
+async def seeds(tool_permissions=None, artifact_manager=None, checkpointer=None, db_path="x.db"):
+    assert artifact_manager and checkpointer and tool_permissions is None
+    await asyncio.sleep(0)
+    return build().copy({"checkpointer": checkpointer})
+
+
+async def breaks():
+    raise ValueError("no luck")
+
+
+async def generates():
+    yield build()
+
+
 def configured(config, *, store):
     return build()
 
@@ -96,7 +115,6 @@ def fails():
 
 REDUCER = "(write messages: Annotated[list, add_messages], as MessagesState has it)"
 QUESTION = "(leave it out, and call interrupt() in a graph's node where a person has to decide)"
-PLAIN = "(write a plain function; asyncio.run(…) in it waits for what has to be awaited)"
 AT = "a.yaml:6: spec.graph: "
 
 
@@ -169,25 +187,30 @@ def faults(folder: Path, spec: str) -> list[str]:
                 " (name a compiled graph, or a function that returns one)"
             ],
         ),
+        ("later", []),
+        ("lazy", []),
+        ("given", []),
+        ("seeds", []),
         (
-            "later",
+            "breaks",
             [
-                f"flow.py:{line('async def later():')}: flow:later is an async function,"
-                f" which cannot make a graph {PLAIN}"
+                f"flow.py:{line('async def breaks():') + 1}: flow:breaks() failed: ValueError: no luck"
+                " (correct this line)"
             ],
         ),
         (
-            "lazy",
+            "generates",
             [
-                f"flow.py:{line('def lazy():')}: flow:lazy is an async function,"
-                f" which cannot make a graph {PLAIN}"
+                f"{AT}flow:generates returned not a compiled graph, but of the type async_generator"
+                " (name a compiled graph, or a function that returns one)"
             ],
         ),
         (
             "configured",
             [
                 f"flow.py:{line('def configured(config, *, store):')}: flow:configured needs arguments:"
-                " config, store (it is called without any: give each a default)"
+                " config, store"
+                " (it gets artifact_manager and checkpointer alone: give each other one a default)"
             ],
         ),
         (

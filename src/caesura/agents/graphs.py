@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from caesura.agents import imports
+from caesura.agents.artifact_manager import ArtifactManager
 from caesura.agents.imports import ImportFault
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
 
 _WANTED = "name a compiled graph, or a function that returns one"
-_PLAIN = "write a plain function; asyncio.run(…) in it waits for what has to be awaited"
-_NO_ARGUMENTS = "it is called without any: give each a default"
+_NO_ARGUMENTS = "it gets artifact_manager and checkpointer alone: give each other one a default"
 _REDUCER = "write messages: Annotated[list, add_messages], as MessagesState has it"
 _INPUT = "add messages to the schema of its input"
 #: The members of the context that every graph gets.
@@ -50,28 +51,38 @@ def _made(factory: Callable[..., Any], target: str, folder: Path | None) -> Any:
     """What the factory returns."""
     path = imports.module_file(target, folder)
     line = _line(factory, path)
-    if needed := _needed(factory):
+    parameters = _parameters(factory)
+    given = {name: make() for name, make in _gifts().items() if name in parameters}
+    needed = [name for name, item in parameters.items() if item.default is item.empty and name not in given]
+    if needed:
         raise ImportFault(f"{target} needs arguments: {', '.join(needed)}", _NO_ARGUMENTS, line)
-    found = None if _is_async(factory) else imports.run(factory, f"{target}()", path)
-    if inspect.iscoroutine(found):
-        found.close()  # Python would warn that nobody has awaited it
-    if _is_async(factory) or inspect.isawaitable(found):
-        raise ImportFault(f"{target} is an async function, which cannot make a graph", _PLAIN, line)
-    return found
+
+    def make() -> Any:
+        found = factory(**given)
+        return asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
+
+    return imports.run(make, f"{target}()", path)
 
 
-def _is_async(factory: Callable[..., Any]) -> bool:
-    return inspect.iscoroutinefunction(factory) or inspect.isasyncgenfunction(factory)
+async def _awaited(found: Awaitable[Any]) -> Any:
+    return await found
 
 
-def _needed(factory: Callable[..., Any]) -> list[str]:
-    """The arguments without which the factory cannot be called."""
+def _gifts() -> dict[str, Callable[[], Any]]:
+    """What a factory gets if it has a parameter of this name."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    return {"artifact_manager": ArtifactManager, "checkpointer": InMemorySaver}
+
+
+def _parameters(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters of the factory, without those that take any number of arguments."""
     try:
-        parameters = inspect.signature(factory).parameters.values()
+        parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):
-        return []  # only a call tells
-    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [item.name for item in parameters if item.default is item.empty and item.kind not in optional]
+        return {}  # only a call tells
+    any_number = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {name: item for name, item in parameters.items() if item.kind not in any_number}
 
 
 def _line(factory: Callable[..., Any], path: Path | None) -> int:

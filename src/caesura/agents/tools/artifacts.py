@@ -42,6 +42,8 @@ _BUSY = "not done: too many artifacts are being changed, try again later"
 _AT_ONCE = 4
 #: How many characters of a content are read.
 READ_LIMIT = 256 * 1024
+#: How the result of an update ends that found the text as it was given.
+EXACT = " (exact match)"
 #: How much of a replaced text is shown to the model.
 _SHOWN = 500
 
@@ -94,7 +96,7 @@ def tools() -> list[Tool]:
 
     async def read_artifact(id: Id, version: Number = None) -> str:
         run, name = context.current(), core.check_id(id)
-        read = partial(_database(run).read, _chosen, run.conversation_id, name, version)
+        read = partial(_database(run).read, chosen, run.conversation_id, name, version)
         return await threads.on(read, _shown)
 
     create = structured(create_artifact, "Create an artifact: a document of this conversation with versions.")
@@ -121,12 +123,12 @@ def _drafted(edit: Edit, base: Base | None) -> Drafted:
     return edit, rows.draft(edit, base)
 
 
-def _chosen(
+def chosen(
     connection: Connection, conversation_id: str, name: str, number: int | None
 ) -> tuple[Artifact, Version]:
     found = rows.get(connection, conversation_id, name)
-    chosen = found.version if number is None else number
-    return found, rows.version(connection, conversation_id, name, chosen)
+    wanted = found.version if number is None else number
+    return found, rows.version(connection, conversation_id, name, wanted)
 
 
 def _shown(read: tuple[Artifact, Version]) -> str:
@@ -146,7 +148,7 @@ def _result(
 def _found(edit: Edit) -> str:
     """What an update replaced."""
     if edit.update_type != "update_fuzzy":
-        return " (exact match)" if edit.update_type == "update" else ""
+        return EXACT if edit.update_type == "update" else ""
     ((old, _),) = edit.changes
     shown = old if len(old) <= _SHOWN else f"{old[:_SHOWN]}…"
     return f". The old text stands there with other white space; this text was replaced:\n{shown}"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
@@ -39,6 +39,7 @@ from caesura.store.tool_calls import ToolCall
 #: How the ids of interruptions for these calls begin. LangGraph's own ids are hexadecimal.
 _OWN = "caesura:"
 
+T = TypeVar("T")
 Outcome = Message | Exception
 
 
@@ -72,6 +73,22 @@ class OwnCalls:
             self._loop.call_soon_threadsafe(self._begin, begun, target, given, done, context=copied)
             return self._told(done.result(), begun, target)
         raise RuntimeError("a tool is called on the event loop, which it would block: await its ainvoke")
+
+    async def call(self, tool: Tool, args: Mapping[str, Any]) -> Message:
+        if asyncio.get_running_loop() is not self._loop:
+            raise RuntimeError("another event loop runs here: await this in a graph's node that is async")
+        node, plain = self.runs.here(), json_data.clean(args)
+        outcome = await self._once(self._named(None, tool, plain, node), tool, plain, node)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def read(self, work: Callable[..., T], *args: Any) -> T:
+        return await self._run.database.read(work, self.conversation_id, *args)
+
+    @property
+    def conversation_id(self) -> str:
+        return self._run.turn.conversation_id
 
     def _begin(self, begun: Begun, target: Any, given: Mapping[str, Any], done: Future[Outcome]) -> None:
         async def make() -> None:
@@ -108,7 +125,10 @@ class OwnCalls:
         args = begun.args if begun.args is not None else to_jsonable_python(dict(given), fallback=str)
         node = self.runs.node(begun)
         call_id = self.ids.make(begun.id or "", tool.name, args, tool.defaults, node)
-        call_id = call_id or self._named(begun, tool, args, node)
+        call_id = call_id or self._named(begun.id, tool, args, node)
+        return self._once(call_id, tool, args, node)
+
+    def _once(self, call_id: str, tool: Tool, args: dict[str, Any], node: NodeRun) -> asyncio.Task[Outcome]:
         task = self._tasks.get(call_id)
         if task is not None and task.cancelled():
             self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None, node.place)
@@ -134,10 +154,10 @@ class OwnCalls:
         )
         return replace(tool, action=with_injected)
 
-    def _named(self, begun: Begun, tool: Tool, args: Mapping[str, Any], node: NodeRun) -> str:
+    def _named(self, given: str | None, tool: Tool, args: Mapping[str, Any], node: NodeRun) -> str:
         """An id for a call that has none, or one that cannot be used. It is the same when the graph's node
         runs again and makes the same call."""
-        told = json_data.dumps([self._scope.parent, begun.id, node.where, tool.name, args])
+        told = json_data.dumps([self._scope.parent, given, node.where, tool.name, args])
         name = hashlib.sha256(told).hexdigest()[:32]
         node.numbers[name] += 1
         return f"call-{name}-{node.numbers[name]}"

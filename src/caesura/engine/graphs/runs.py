@@ -85,8 +85,12 @@ class Runs(BaseCallbackHandler):
 
     def begun(self) -> Begun | None:
         """The tool call that LangChain makes here."""
-        run_id = getattr(ensure_config().get("callbacks"), "parent_run_id", None)
+        run_id = _run_id()
         return self.calls.get(run_id) if run_id is not None else None
+
+    def here(self) -> NodeRun:
+        """The run of a graph's node in which this code runs."""
+        return self.node(self.begun() or Begun(None, None, _run_id()))
 
     def node(self, begun: Begun) -> NodeRun:
         """The run of a graph's node that makes this call."""
@@ -170,3 +174,9 @@ class Runs(BaseCallbackHandler):
                 found.append(chain.index)
             chain = self._chains.get(chain.parent) if chain.parent else None
         return (self._attempt, *reversed(found))
+
+
+def _run_id() -> UUID | None:
+    """What LangChain runs here."""
+    found: UUID | None = getattr(ensure_config().get("callbacks"), "parent_run_id", None)
+    return found

@@ -16,11 +16,16 @@ from contextvars import ContextVar
 from functools import partial
 from inspect import Parameter
 from types import MethodType
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from caesura.agents import context
 from caesura.agents.tools.own.context import Context, is_context
 
+if TYPE_CHECKING:
+    from caesura.agents.tools.tool import Tool
+    from caesura.core.messages import Message
+
+T = TypeVar("T")
 _ATTRIBUTE = "__caesura_original__"
 
 
@@ -37,6 +42,15 @@ class Calls(Protocol):
     def make_in_thread(self, begun: Any, target: Any, given: Mapping[str, Any]) -> Any:
         """The same for code that is not async."""
 
+    async def call(self, tool: Tool, args: Mapping[str, Any]) -> Message:
+        """Make a call of one of our own tools through the journal, for code of a graph's node."""
+
+    async def read(self, work: Callable[..., T], *args: Any) -> T:
+        """What this work reads of the conversation, whose id is its second argument."""
+
+    @property
+    def conversation_id(self) -> str: ...
+
 
 #: The calls of the graph that runs here, and the tool call in which it runs itself: that of a sub-agent.
 _CALLS: ContextVar[tuple[Calls, context.RunContext | None]] = ContextVar("caesura_graph_calls")
@@ -50,6 +64,12 @@ def active(calls: Calls) -> Iterator[None]:
         yield
     finally:
         _CALLS.reset(token)
+
+
+def current() -> Calls:
+    if (found := _CALLS.get(None)) is None:
+        raise RuntimeError("the artifacts of a conversation are there only while a graph works in it")
+    return found[0]
 
 
 def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
