@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -19,3 +20,9 @@ def put(folder: Path, name: str, spec: str) -> Path:
     path = folder / f"{name}.yaml"
     path.write_text(_FILE.format(name=name, spec=indent(dedent(spec), "  ")))
     return path
+
+
+def forget() -> None:
+    """Act as if the process had been started again, as far as it has loaded code of agents."""
+    for name in [name for name in sys.modules if name.startswith("caesura_agents_")]:
+        del sys.modules[name]

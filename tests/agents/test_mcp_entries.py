@@ -51,9 +51,7 @@ def faults(folder: Path, spec: str) -> list[str]:
 def test_a_good_file_has_no_faults_and_its_version_is_data(tmp_path: Path) -> None:
     assert faults(tmp_path, GOOD) == []
     agent = Catalog(tmp_path, standard().names).get("tester")
-    data = versions.dump(agent)
-    assert data is not None
-    assert versions.load(data, standard().names).spec == agent.spec
+    assert versions.load(versions.dump(agent), standard().names, agent).spec == agent.spec
 
 
 @pytest.mark.parametrize("entry", WRONG)

@@ -178,9 +178,23 @@ def test_a_decorated_function_stays_a_plain_function() -> None:
     assert (one(1), two(1)) == (2, 3)
 
 
-def test_an_agent_with_tools_of_its_own_has_no_form_as_data(tmp_path: Path) -> None:
-    assert versions.dump(put(tmp_path, "orders:plain", CODE).get("a")) is None
-    assert versions.dump(put(tmp_path, "read_file", CODE).get("a")) is not None
+def test_an_earlier_version_has_the_tools_that_the_agent_still_has(tmp_path: Path) -> None:
+    agent = put(tmp_path, "orders:plain", CODE).get("a")
+    data = versions.dump(agent)
+    assert versions.load(data, STANDARD.names, agent).spec.tools == ["orders:plain"]
+    agent_files.put(tmp_path, "a", "tools: [read_file]")
+    now = Catalog(tmp_path, STANDARD.names, builtin=None).get("a")
+    assert versions.load(data, STANDARD.names, now).spec.tools == []
+
+
+def test_what_a_tool_says_about_itself_is_part_of_the_version(tmp_path: Path) -> None:
+    code = "import caesura\n@caesura.tool(permission='{}')\ndef plain(one: str) -> str: ..."
+    found = []
+    for permission in ("auto", "confirm", "confirm"):
+        agent_files.forget()
+        found.append(put(tmp_path, "orders:plain", code.format(permission)).get("a"))
+    assert [agent.spec.permission("plain") for agent in found] == ["auto", "confirm", "confirm"]
+    assert found[0].version != found[1].version == found[2].version
 
 
 def test_a_tool_of_an_installed_package_is_found(tmp_path: Path) -> None:
@@ -192,12 +206,19 @@ def installed(text: str) -> str:
     return text
 
 
-def test_a_changed_file_is_loaded_anew(tmp_path: Path) -> None:
+def test_a_changed_file_is_loaded_by_the_next_process_and_makes_no_other_version(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     catalog = put(tmp_path, "orders:plain", "def plain(one: str) -> str: ...")
     before = catalog.get("a").version
     tmp_path.joinpath("orders.py").write_text("def plain(two: str) -> str: ...")
-    assert list(tools_of(catalog)["plain"].schema.parameters["properties"]) == ["two"]
-    assert catalog.get("a").version != before
+    for _ in range(2):
+        assert list(tools_of(catalog)["plain"].schema.parameters["properties"]) == ["one"]
+    assert caplog.messages == ["orders.py has changed: restart the server to use it"]
+    agent_files.forget()
+    again = Catalog(tmp_path, STANDARD.names, builtin=None)
+    assert list(tools_of(again)["plain"].schema.parameters["properties"]) == ["two"]
+    assert again.get("a").version == before
 
 
 def test_a_fault_leaves_other_agents_alone_and_goes_with_the_fault(tmp_path: Path) -> None:
@@ -534,16 +555,17 @@ def test_whatever_the_code_of_a_tool_raises_is_a_fault_of_its_file(tmp_path: Pat
     assert len(faults(tmp_path, "orders:find", code)) == 1
 
 
-def test_a_failed_reload_does_not_end_the_watching_of_the_folder(tmp_path: Path) -> None:
+def test_a_failed_load_does_not_end_the_watching_of_the_folder(tmp_path: Path) -> None:
     tmp_path.joinpath("orders.py").write_text("def find(): ...")
     agent_files.put(tmp_path, "a", "tools: [orders:find]")
     catalog = Catalog(tmp_path, STANDARD.names, builtin=None, interval=0.01)
     catalog.watch()
     try:
-        for code in ("raise KeyboardInterrupt", "raise BaseException", "raise SystemExit"):
-            tmp_path.joinpath("orders.py").write_text(f"{code}\n")
+        for error in ("KeyboardInterrupt", "BaseException", "SystemExit"):
+            tmp_path.joinpath(f"{error}.py").write_text(f"raise {error}\n")
+            agent_files.put(tmp_path, "a", f"tools: ['{error}:find']")
             _until(lambda: bool(catalog.faults))
-            tmp_path.joinpath("orders.py").write_text(f"def find():\n    'After {code}.'")
+            tmp_path.joinpath(f"{error}.py").write_text(f"def find():\n    'After {error}.'")
             _until(lambda: not catalog.faults)
     finally:
         catalog.close()

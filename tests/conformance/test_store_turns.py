@@ -427,12 +427,13 @@ async def test_claiming_work_reads_no_turn_that_only_waits_for_a_person(database
     """Each query reads one index, which holds few of all turns."""
 
     def plan(connection: Connection, statement: Select[tuple[int]]) -> str:
-        made = statement.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
-        values = made.params | {"limit": 1, "at_owner": "node-1"}
+        given = {"limit": 1, "agents": ["a", "b"], "every_agent": False, "at_owner": "node-1"}
+        made = statement.compile(dialect=connection.dialect)
+        state = made.construct_expanded_state({**made.construct_params(given, _check=False), **given})
         if connection.dialect.name == "sqlite":
-            given = tuple(values[name] for name in made.positiontup or ())
-            return str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {made}", given).all())
-        return str(connection.exec_driver_sql(f"EXPLAIN {made}", values).all())
+            values = tuple(state.positional_parameters)
+            return str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {state.statement}", values).all())
+        return str(connection.exec_driver_sql(f"EXPLAIN {state.statement}", state.parameters).all())
 
     def fill(connection: Connection) -> None:
         """Many turns that have ended. PostgreSQL reads all rows of a small table, even with an index."""

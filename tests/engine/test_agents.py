@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from caesura.agents.loader import Catalog
 from caesura.core import events as ev
 from caesura.core.answers import Answer
-from caesura.core.errors import AgentUnavailable
+from caesura.core.errors import AgentChanged
 from caesura.core.interrupts import Approval
-from caesura.store import interrupts
+from caesura.store import interrupts, life, schema
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Hang, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
 
 
-async def test_an_agent_that_does_not_exist_fails_the_turn_and_says_which(world: World) -> None:
+async def test_a_message_to_an_agent_that_does_not_exist_is_refused_and_says_which(world: World) -> None:
     await world.begin("nobody")
-    said = await world.say("hi")
-    assert said.events[0] == ev.RunStarted("nobody", 1, "start", epoch=1)
-    assert "nobody" in said.failure.message
-    assert said.failure.error_id
-    row = await world.checked(said.turn)
-    assert row.status == "failed"
+    with pytest.raises(AgentChanged, match="there is no agent nobody here now"):
+        await world.say("hi")
+    assert await world.database.read(lambda c: c.execute(select(schema.turns.c.num)).all()) == []
 
 
 async def test_a_model_that_cannot_be_set_up_fails_the_turn_without_internals(world: World) -> None:
@@ -51,7 +49,7 @@ async def test_an_answer_is_refused_while_the_agent_is_not_there_and_counts_when
     world.catalog = Catalog(world.agents, world.registry().names, interval=0)
     world.engine = world.new_engine()
     world.engine.start()
-    with pytest.raises(AgentUnavailable, match="the agent tester is not available: its file is gone or has"):
+    with pytest.raises(AgentChanged, match="there is no agent tester here now: its file is gone or has"):
         await world.resume(said, YES)
     [row] = await world.database.read(interrupts.inbox, "alice")
     assert row.interrupt.id == said.interrupts[0].id
@@ -87,39 +85,40 @@ async def test_an_agent_removed_while_its_question_expires_leaves_nothing_pendin
     assert (await world.checked(said.turn)).status in ("stopped", "failed")
 
 
-async def test_a_turn_whose_agent_was_removed_fails_when_it_is_adopted(world: World) -> None:
-    world.agent("tools: [note]")
-    world.desk.script(Say("I note", [Call("note", {"text": "a"}, "note-1")]), Hang(["and "]))
-    turn = await world.send("go")
-    await world.until(turn, ev.TextDelta, 2)
-    await world.engine.drain(0)
-    (world.agents / "tester.yaml").unlink()
-    world.engine = world.new_engine()
-    world.engine.start()
-    said = await world.segment(turn)
-    assert [event.cause for event in said.of(ev.RunStarted)] == ["start", "adopt"]
-    assert said.failure.error_id
-    await world.checked(turn)
-
-
-async def test_a_turn_whose_agent_was_removed_before_it_began_fails_and_can_be_tried_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("begun", [True, False])
+async def test_a_turn_whose_agent_is_not_here_is_left_alone_until_it_is(
+    world: World, begun: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.agent("tools: []")
+    world.agent("tools: [note]")
     file = world.agents / "tester.yaml"
     text = file.read_text()
-    with monkeypatch.context() as patch:
-        patch.setattr(world.engine.supervisor, "_capacity", 0)
-        turn = await world.send("go")
-        assert (await world.row(turn)).status == "queued"
-        file.unlink()
+    note = Say("I note", [Call("note", {"text": "a"}, "note-1")])
+    world.desk.script(note, *[Hang(["and "])] * begun, Say("well"))
+    if not begun:
+        monkeypatch.setattr(world.engine.supervisor, "_capacity", 0)
+    turn = await world.send("go")
+    if begun:
+        await world.until(turn, ev.TextDelta, 2)
+    await world.engine.drain(0)
+    file.unlink()
+    world.engine = world.new_engine()
+    world.engine.start()
+    # The server works on a later message to an agent that it has.
+    world.agent("tools: []", name="other", model="openai:other")
+    world.desk.script(Say("hello"), model="other")
+    await world.begin("other")
+    later = await world.database.write(life.create, life.New(world.conversation, "hi"))
     world.engine.supervisor.nudge()
-    failure = (await world.segment(turn)).failure
-    assert (failure.code, failure.retryable) == ("agent_changed", True)
-    assert failure.message.startswith("there is no agent tester now: ")
+    assert (await world.segment(later)).text == "hello"
+    row = await world.row(turn)
+    assert (row.status, row.owner) == ("queued", None)
     file.write_text(text)
-    world.desk.script(Say("well"))
-    assert (await world.retry(turn)).text == "well"
+    world.engine.supervisor.nudge()
+    said = await world.segment(turn)
+    assert said.finished
+    assert [event.cause for event in said.of(ev.RunStarted)] == (["start", "adopt"] if begun else ["start"])
+    assert world.traces() == ["note a"]
+    await world.checked(turn)
 
 
 async def test_a_changed_agent_is_used_in_its_new_version(world: World) -> None:

@@ -236,6 +236,7 @@ async def test_a_turn_that_is_tried_again_makes_its_calls_again(world: World) ->
         raise RuntimeError("the first time")
     reply = """
     source.write_text(text.replace("\n    reply = ", failing))
+    world.load_anew()
     said = await world.say(replies(LOOK, LOOK))
     assert isinstance(said.outcome, ev.Failed)
     said = await world.retry(said.turn)

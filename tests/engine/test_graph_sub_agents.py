@@ -173,6 +173,7 @@ async def test_a_graph_that_uses_up_its_steps_or_fails_fails_its_call_alone(worl
     assert said.finished
     assert heard(world) == ["clerk did not come to an end in 1 steps"]
     put(world, reviewed(world.trace).replace('leave(f"mail', 'raise RuntimeError(f"secret'))
+    world.load_anew()
     script(world, Call("clerk", {"task": wants(MAIL)}, "two"))
     said = await world.say("again")
     said = await world.resume(said, YES)

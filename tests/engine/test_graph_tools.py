@@ -98,6 +98,7 @@ async def test_a_repeatable_call_simply_runs_again(hasty: World) -> None:
             'permission="auto")\nasync def', 'permission="auto", repeatable=True)\nasync def'
         )
     )
+    hasty.load_anew()
     turn = await hasty.send(wants(("acharge", {"text": "x"})))
     await until(lambda: bool(hasty.traces()))
     hasty.agents.joinpath("go").touch()

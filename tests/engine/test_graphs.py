@@ -146,6 +146,7 @@ def graph(world: World, body: str, spec: str = "") -> None:
     head = HEAD.replace("{url}", world.desk.base_url).replace("{trace}", str(world.trace))
     (world.agents / "own_graph.py").write_text(IMPORTS + head + body)
     agent_files.put(world.agents, "tester", f"type: langgraph\ngraph: 'own_graph:graph'\n{spec}\n")
+    world.load_anew()
     assert not world.catalog.faults
 
 

@@ -51,6 +51,7 @@ async def test_what_the_operator_says_about_a_call_is_bounded(world: World) -> N
     put(world)
     file = world.agents / "reviewed.py"
     file.write_text(file.read_text().replace('"Look twice"', '"Look twice " + "at it " * 40_000'))
+    world.load_anew()
     said = await world.say(wants(DROP))
     (drop,) = said.waiting(Approval)
     assert drop.note.startswith("(240,010 characters; only the first 2,000 are shown here) Look twice at it")
@@ -152,6 +153,7 @@ async def test_a_tool_of_a_graph_is_not_taken_for_a_built_in_one_of_its_name(wor
     source = reviewed(world.trace).replace("send_mail", "write_file")
     put(world)
     (world.agents / "reviewed.py").write_text(source)
+    world.load_anew()
     said = await world.say(wants(("write_file", {"to": "bob"})))
     said = await world.resume(said, Answer("edit", args={"to": "eve"}))
     assert said.finished
@@ -193,6 +195,7 @@ async def test_a_graph_that_calls_an_allowed_tool_for_ever_is_stopped_at_its_ste
     assert (await world.resume(said, Answer("approve", always_allow=True))).finished
     source = reviewed(world.trace).replace("last = messages[-1]", "last = messages[0]")
     (world.agents / "reviewed.py").write_text(source)
+    world.load_anew()
     said = await world.say(wants(MAIL))
     assert said.failure.code == "steps"
     assert len(world.traces()) < 30

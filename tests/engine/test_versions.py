@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from uuid import uuid4
-
 import pytest
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, delete, update
 
-from caesura.agents.loader import Catalog
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, Confirmation
-from caesura.store import interrupts, schema
-from tests import agent_files
+from caesura.store import schema
 from tests.engine.crash import lose
 from tests.engine.test_agents import OWN
 from tests.engine.test_graphs import ASK, graph
 from tests.engine.world import YES, Said, World
-from tests.graph_files import IMPORTS, chain, preload
 from tests.openai_server import Call, Hang, Held, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
@@ -153,96 +146,56 @@ async def test_a_sub_agent_that_was_taken_away_is_not_used(world: World, restart
     assert [(name, status) for name, _, status in said.results()] == [("seal", "ok"), ("helper", "error")]
 
 
-def graph_agent(world: World) -> None:
-    graph(world, ASK.replace("you said", "then you said"))
-
-
 def class_agent(world: World) -> None:
     (world.agents / "own.py").write_text(OWN)
     world.agent("tools: []\ninterrupt: {enabled: true}\nmodel: {class: 'own:Echo', options: {times: 1}}")
 
 
-async def waits_with_code(world: World, kind: str) -> tuple[Said, Answer]:
-    """A turn that waits, of an agent that has code of the operator and then changes."""
-    if kind == "graph":
-        graph(world, ASK)
-        world.desk.script(Say("Hm. "), Say("Hm. "))
-        said, answer = await world.say("go"), Answer("value", value=1)
-        graph_agent(world)
-    else:
-        class_agent(world)
-        said, answer = await world.say("Please confirm."), CONFIRMED
-        (world.agents / "own.py").write_text(OWN.replace('" ".join', '"+".join'))
-    return said, answer
-
-
-@pytest.mark.parametrize("kind", ["graph", "class"])
-async def test_code_that_is_still_in_memory_is_used(world: World, kind: str) -> None:
-    said, answer = await waits_with_code(world, kind)
-    said = await world.resume(said, answer)
-    assert said.finished
-    assert said.text == ("you said 1" if kind == "graph" else "Yes, I confirm. Go ahead.")
-
-
-@pytest.mark.parametrize("kind", ["graph", "class"])
-async def test_code_that_is_gone_fails_the_turn_and_says_so_and_a_retry_works(
-    world: World, kind: str
-) -> None:
-    said, answer = await waits_with_code(world, kind)
-    await restarted(world)
-    said = await world.resume(said, answer)
-    assert (said.failure.code, said.failure.retryable) == ("agent_changed", True)
-    assert said.failure.message == (
-        "the agent tester has changed since this turn began, and cannot go on with it: send the message again"
-    )
-    assert not await world.database.read(interrupts.inbox, "alice")
-    await world.checked(said.turn)
-    said = await world.retry(said.turn)
-    assert not isinstance(said.outcome, ev.Failed)
-
-
-@RESTART
-async def test_a_turn_does_not_go_on_with_changed_code_of_a_package(
-    world: World, restart: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    preload("langgraph.prebuilt")
-    monkeypatch.syspath_prepend(str(world.folder))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    package = f"shop_{uuid4().hex}"  # no other test has loaded it
-    code = world.folder / package / "flow.py"
-    code.parent.mkdir()
-    ask = 'def ask(state):\n    return {"messages": [AIMessage(f"you said {interrupt(1)}")]}\n'
-    code.write_text(IMPORTS + chain(ask, "ask"))
-    agent_files.put(world.agents, "tester", f"type: langgraph\ngraph: '{package}.flow:graph'\n")
+async def test_a_graph_that_waits_goes_on_with_the_code_of_the_server_that_goes_on(world: World) -> None:
+    graph(world, ASK)
+    world.desk.script(Say("Hm. "), Say("Hm. "))
     said = await world.say("go")
-    # A graph that goes on with a node of another name would end and say nothing.
-    code.write_text(IMPORTS + chain(ask.replace("ask", "question"), "question"))
-    if restart:
-        for name in [name for name in sys.modules if name.startswith(package)]:
-            del sys.modules[name]
-        importlib.invalidate_caches()
-        world.catalog = Catalog(world.agents, world.registry().names, interval=0)
-    await restarted(world, restart)
+    (world.agents / "own_graph.py").write_text(
+        (world.agents / "own_graph.py").read_text().replace("you said", "then you said")
+    )
+    world.load_anew()
+    await restarted(world)
     said = await world.resume(said, Answer("value", value=1))
-    if restart:
-        assert said.failure.code == "agent_changed"
-    else:
-        assert said.finished
-        assert said.text == "you said 1"
+    assert said.text == "then you said 1"
+    assert not any(event.changed for event in said.of(ev.RunStarted))
 
 
-async def test_a_version_that_this_program_cannot_read_fails_the_turn_and_says_so(world: World) -> None:
+async def test_a_turn_that_waits_goes_on_with_the_changed_class_of_its_model(world: World) -> None:
+    class_agent(world)
+    said = await world.say("Please confirm.")
+    (world.agents / "own.py").write_text(OWN.replace('" ".join', '"+".join'))
+    world.load_anew()
+    await restarted(world)
+    assert (await world.resume(said, CONFIRMED)).finished
+
+
+@pytest.mark.parametrize("known", ["unreadable", "forgotten"])
+async def test_without_the_version_that_it_began_with_a_turn_goes_on_with_the_agent_as_it_is(
+    world: World, known: str
+) -> None:
     said = await asked(world, "tools: [seal]", SEAL)
-    begun = said.of(ev.RunStarted)[0].version
+    [begun] = said.of(ev.RunStarted)
     world.agent("tools: [seal]\nsystem_prompt: Other.")
     await restarted(world)
 
     def spoil(connection: Connection) -> None:
+        here = schema.agent_versions.c.version == begun.version
         table = schema.agent_versions
-        connection.execute(update(table).where(table.c.version == begun).values(body=b"?"))
+        change = update(table).values(body=b"?") if known == "unreadable" else delete(table)
+        connection.execute(change.where(here))
 
     await world.database.write(spoil)
-    assert (await world.resume(said, YES)).failure.code == "agent_changed"
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert prompt(world) == "Other."
+    assert world.traces() == ["seal b"]
+    [resumed] = said.of(ev.RunStarted)
+    assert (begun.changed, resumed.changed, resumed.version != begun.version) == (False, True, True)
 
 
 async def test_a_turn_of_an_older_server_goes_on_with_the_agent_as_it_is(world: World) -> None:

@@ -101,6 +101,14 @@ class World:
             )
         agent_files.put(self.agents, name, text)
 
+    def load_anew(self) -> None:
+        """Act as if the engine's process had been started with the code that is in the folder now."""
+        agent_files.forget()
+        self.catalog._readings.clear()
+        self.engine._builder._compiled.clear()
+        self.engine._builder._earlier.clear()
+        self.catalog.refresh()
+
     async def begin(self, agent: str = "tester", user: str = "alice") -> str:
         """A new conversation."""
         self.user = user

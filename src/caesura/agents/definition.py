@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from caesura.agents import document, graphs, imports, model_names, packages
+from caesura.agents import document, graphs, imports, model_names
 from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
@@ -21,6 +21,7 @@ from caesura.agents.own import OwnTools, renamed
 from caesura.agents.own_options import misfits
 from caesura.agents.spec import TARGET, AgentFile, Metadata, Spec
 from caesura.agents.tools.own.declared import Declared
+from caesura.core import json_data
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
@@ -44,7 +45,7 @@ _NOT_FOR_GRAPHS = {
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """An agent file without faults of its own. `digest` covers the file and the code that it imports."""
+    """An agent file without faults of its own. `digest` covers what it says, not the code that it names."""
 
     path: Path
     metadata: Metadata
@@ -54,8 +55,6 @@ class Definition:
     graph: Pregel[Any, Any, Any, Any] | None
     #: The operator's own tools, as `spec.tools` names them.
     own: Mapping[str, Declared] = field(default_factory=dict)
-    #: Those, and single modules, that have its code and are not in the folder of the file.
-    packages: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -117,7 +116,7 @@ def read(
         problem = error.problem
         fault = Fault(path.name, problem.line, dotted(problem.path), problem.message, problem.remedy)
         return Reading(path, stamp, (path,), None, (fault,))
-    return _Check(path, folder, tools, found, environ).reading(data, stamp)
+    return _Check(path, folder, tools, found, environ).reading(stamp)
 
 
 def _bytes(path: Path, folder: Path) -> bytes:
@@ -153,7 +152,7 @@ class _Check:
         self._sources = [path]
         self._faults: list[Fault] = []
 
-    def reading(self, data: bytes, stamp: Stamp) -> Reading:
+    def reading(self, stamp: Stamp) -> Reading:
         file = self._file()
         references = tuple(self._references())
         sub_agents = {reference.name for reference in references}
@@ -167,16 +166,15 @@ class _Check:
         self._faults += self._graph_faults(graph)
         definition = None
         if file is not None and not self._faults:
-            used = self._packages(file.spec, own)
+            spec = renamed(file.spec, own.found)
             definition = Definition(
                 self._path,
                 file.metadata,
-                renamed(file.spec, own.found),
-                self._digest(data, used),
+                spec,
+                _digest(file.metadata, spec),
                 model_class,
                 graph,
                 own.found,
-                used,
             )
         return Reading(
             self._path,
@@ -328,16 +326,6 @@ class _Check:
         for name, message, remedy in misfits(model_class, given):
             yield self._fault((*model, "class") if name is None else given[name], message, remedy)
 
-    def _packages(self, spec: Spec, own: OwnTools) -> tuple[str, ...]:
-        targets = (target for target in (spec.graph, spec.model.class_, *own.found) if target is not None)
-        outside = (target for target in targets if imports.module_file(target, self._folder) is None)
-        return tuple(sorted({packages.top(target) for target in outside}))
-
-    def _digest(self, data: bytes, used: tuple[str, ...]) -> str:
-        parts = [data, *(source.read_bytes() for source in self._sources[1:])]
-        parts += [packages.digest(name).encode() for name in used]
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
     def _unknown_tool(self, path: FieldPath, name: str, known: Collection[str]) -> Fault:
         module, dot, function = name.rpartition(".")
         if dot and imports.module_file(f"{module}:{function}", self._folder) is not None:
@@ -347,3 +335,8 @@ class _Check:
 
     def _fault(self, path: FieldPath, message: str, remedy: str = "") -> Fault:
         return Fault(self._path.name, self._document.line(path), dotted(path), message, remedy)
+
+
+def _digest(metadata: Metadata, spec: Spec) -> str:
+    said = [part.model_dump(mode="json", exclude_unset=True) for part in (metadata, spec)]
+    return hashlib.sha256(json_data.dumps(said)).hexdigest()[:16]

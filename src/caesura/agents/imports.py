@@ -3,11 +3,11 @@ tool."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.abc
 import importlib.util
 import inspect
+import logging
 import re
 import sys
 import threading
@@ -18,9 +18,11 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from caesura.agents import extra_versions, packages
+from caesura.agents import extra_versions
 from caesura.agents.faults import did_you_mean
 from caesura.core import installs
+
+logger = logging.getLogger(__name__)
 
 WHERE = "name a module next to this file, or a package that is installed or in a folder of PYTHONPATH"
 #: The remedy for code that raises, if no line of it is known.
@@ -36,14 +38,12 @@ _GENERATOR = "write: async def stream(self, messages, tools=()), and yield the p
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
 
-#: The name under which a file is imported, see `_from_file`, ends in these many digits of its content.
-_DIGITS = 16
-_UNIQUE = re.compile(rf"\bcaesura_agents_(\w+)_[0-9a-f]{{{_DIGITS}}}\b")
+#: A module of the agents folder has this before its name, so that no package has the same. Stored values of a
+#: graph's state name their modules so.
+_PREFIX = "caesura_agents_"
 #: What looks like an environment variable, and like one that holds a key or an address.
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _SECRET = re.compile(r"_(?:KEY|TOKEN|SECRET|PASSWORD|URL|ENDPOINT)$")
-#: The attribute of a module that holds a lock while its code runs.
-_LOCK = "__caesura_lock__"
 
 
 class ImportFault(Exception):
@@ -57,7 +57,7 @@ class ImportFault(Exception):
 
 def plain(text: str) -> str:
     """The text, with modules of the agents folder as people call them."""
-    return _UNIQUE.sub(r"\1", text)
+    return text.replace(_PREFIX, "")
 
 
 def module_file(target: str, folder: Path | None) -> Path | None:
@@ -121,7 +121,7 @@ def load(target: str, folder: Path | None) -> Any:
     if path is None and name.endswith(".py"):
         plain = f"{name.removesuffix('.py')}:{attribute}"
         raise ImportFault(f"{target} names a file, not a module", f"leave out .py: {plain}")
-    module = _from_file(path) if path else _installed(name)
+    module = _from_file(name, path) if path else _installed(name)
     try:
         return getattr(module, attribute)
     except AttributeError:
@@ -138,58 +138,62 @@ def _close_to(name: str, module: ModuleType) -> str:
     return f": {hint}" if hint else ""
 
 
-def file_of(module: str) -> str | None:
-    """The name of the file in the agents folder that was imported as this module."""
-    found = _UNIQUE.fullmatch(module)
-    return found[1] if found else None
-
-
-def names_earlier(data: bytes, module: str) -> bool:
-    """Whether the data may name the file of this module as it was before a change."""
-    now = module.encode()
-    found = re.finditer(re.escape(now[:-_DIGITS]) + rb"[0-9a-f]{%d}" % _DIGITS, data)
-    return any(name[0] != now for name in found)
-
-
-def _from_file(path: Path) -> ModuleType:
-    """The module at `path` with its current content, under a unique name."""
+def _from_file(name: str, path: Path) -> ModuleType:
+    """The module at `path`. As any other it is loaded once in a process, but for one that failed to load."""
+    unique = _PREFIX + name.replace(".", "__")
     try:
         source = path.read_bytes()
     except OSError as error:
         raise ImportFault(f"{path.name} cannot be read: {error.strerror}") from error
-    digest = hashlib.sha256(str(path).encode() + b"\0" + source).hexdigest()[:_DIGITS]
-    name = f"caesura_agents_{path.stem}_{digest}"
     while True:
-        if (known := sys.modules.get(name)) is None:
-            return _execute(name, path, source)
-        # Another thread may still run its code.
-        with getattr(known, _LOCK):
-            if sys.modules.get(name) is known:
+        known = sys.modules.get(unique)
+        loader = known.__loader__ if known is not None and known.__file__ == str(path) else None
+        if known is None or not isinstance(loader, _Source) or loader.is_outdated(source):
+            made = _Source(path, source)
+            with made.loading:
+                if sys.modules.get(unique) is known:
+                    sys.modules.pop(unique, None)
+                if sys.modules.setdefault(unique, module := made.module(unique)) is module:
+                    return made.load(module)
+            continue  # another thread was first
+        with loader.loading:  # another thread may still run its code
+            if sys.modules.get(unique) is known:
+                loader.compare(source)
                 return known
 
 
-def _execute(name: str, path: Path, source: bytes) -> ModuleType:
-    loader = _Source(path, source)
-    module = importlib.util.module_from_spec(ModuleSpec(name, loader, origin=str(path)))
-    module.__file__ = str(path)
-    lock = threading.RLock()
-    setattr(module, _LOCK, lock)
-    with lock:
-        if sys.modules.setdefault(name, module) is not module:
-            return _from_file(path)  # another thread was first
-        try:
-            run(lambda: loader.exec_module(module), path.name, path)
-        except ImportFault:
-            sys.modules.pop(name, None)  # its own code may have removed it
-            raise
-    return module
-
-
 class _Source(importlib.abc.InspectLoader):
-    """Runs the given bytes: Python's own loader may use an older file from its cache."""
+    """Runs the given bytes: Python's own loader may use an older file from its cache. The lock `loading` is
+    held while they run."""
 
     def __init__(self, path: Path, source: bytes) -> None:
-        self._path, self._source = path, source
+        self._path, self._source, self._newest = path, source, source
+        self._loaded, self.loading = False, threading.RLock()
+
+    def module(self, name: str) -> ModuleType:
+        made = importlib.util.module_from_spec(ModuleSpec(name, self, origin=str(self._path)))
+        made.__file__ = str(self._path)
+        return made
+
+    def load(self, module: ModuleType) -> ModuleType:
+        with self.loading:
+            try:
+                run(lambda: self.exec_module(module), self._path.name, self._path)
+            except ImportFault:
+                if sys.modules.get(module.__name__) is module:  # its own code may have removed it
+                    del sys.modules[module.__name__]
+                raise
+            self._loaded = True
+        return module
+
+    def is_outdated(self, source: bytes) -> bool:
+        """Whether the file has changed while its code runs, which may never end."""
+        return not self._loaded and source != self._source
+
+    def compare(self, source: bytes) -> None:
+        if source != self._newest:
+            logger.warning("%s has changed: restart the server to use it", self._path.name)
+        self._newest = source
 
     def get_source(self, fullname: str) -> str:
         return importlib.util.decode_source(self._source)
@@ -199,8 +203,7 @@ class _Source(importlib.abc.InspectLoader):
 
 
 def _installed(name: str) -> ModuleType:
-    with packages.remembered(name):
-        found: ModuleType = run(lambda: importlib.import_module(name), name)
+    found: ModuleType = run(lambda: importlib.import_module(name), name)
     return found
 
 

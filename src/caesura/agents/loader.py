@@ -15,7 +15,6 @@ from caesura.agents import definition, references
 from caesura.agents.attempt import Attempt
 from caesura.agents.definition import Definition, Reading
 from caesura.agents.faults import Fault
-from caesura.agents.package_changes import PackageChanges
 from caesura.agents.spec import AgentFile, Metadata, Spec
 from caesura.agents.tools.own.declared import Declared
 from caesura.core.errors import NotFound
@@ -35,8 +34,7 @@ _SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent that can be used. `version` changes when the agent, its code or one of its sub-agents
-    changes."""
+    """An agent that can be used. `version` changes with what its file, or that of a sub-agent, says."""
 
     name: str
     version: str
@@ -107,7 +105,6 @@ class Catalog:
         self._readings: dict[Path, Reading] = {}
         self._good: dict[Path, Definition] = {}
         self._serving: dict[str, Agent] = {}
-        self._package_changes = PackageChanges()
         self._faults: tuple[Fault, ...] = ()
         self._absent: tuple[Fault, ...] = ()
         #: The files that had faults of their own at the last look.
@@ -138,6 +135,11 @@ class Catalog:
         return [self._serving[name] for name in sorted(self._serving)]
 
     @property
+    def names(self) -> Collection[str]:
+        self._look()
+        return self._serving.keys()
+
+    @property
     def faults(self) -> tuple[Fault, ...]:
         self._look()
         return self._faults
@@ -156,7 +158,6 @@ class Catalog:
             if self._changed(path):
                 self._begin(path)
         changed = self._collect(wait)
-        self._package_changes.look(name for item in self._good.values() for name in item.packages)
         missing = self._missing()
         if not (changed or gone) and missing == self._absent:
             return False

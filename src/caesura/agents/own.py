@@ -93,14 +93,16 @@ class OwnTools:
 
 def renamed(spec: Spec, own: Mapping[str, Declared]) -> Spec:
     """The same spec, in which permissions name an own tool by its name, and not as `module:function`. If both
-    are there, the stricter one counts."""
+    are there, the stricter one counts. What a tool's code says about itself is written down too: that it was
+    stricter is then known when the code has changed."""
     if not own:
         return spec
     permissions: dict[str, Permission] = {}
     for key, said in _said(spec):
         name = own[key].name if key in own else key
         permissions[name] = max(permissions.get(name, "auto"), said, key=_STRICTNESS.index)
-    return spec.model_copy(update={"permissions": permissions, "interrupt_on": []})
+    declared = {item.name: item.mark.permission for item in own.values()}
+    return spec.model_copy(update={"permissions": {**declared, **permissions}, "interrupt_on": []})
 
 
 def _said(spec: Spec) -> Iterator[tuple[str, Permission]]:

@@ -1,14 +1,14 @@
 """A version of an agent as data, so that a turn can go on with it after the file has changed.
 
-The data holds what the files say, of the agent and of its sub-agents. It cannot hold code: an agent with a
-graph, a model class or tools of the operator has no such form.
+The data holds what the files say, of the agent and of its sub-agents. The code that they name is not part of
+it: a turn goes on with the code that this process has loaded.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from caesura.agents.loader import Agent, Link
@@ -18,34 +18,22 @@ from caesura.core import json_data
 _STRICTNESS: tuple[Permission, ...] = ("auto", "confirm", "deny")
 
 
-def dump(agent: Agent) -> bytes | None:
-    """The data of a version; None if it cannot do without code."""
-    if any(_has_code(item) for item in _all(agent)):
-        return None
+def dump(agent: Agent) -> bytes:
     return zlib.compress(json_data.dumps(_to_dict(agent)))
 
 
-def load(data: bytes, tools: Collection[str]) -> Agent:
-    """The version that `dump` was given, without tools that no longer exist. Raises `ValueError` if this
-    program does not understand it."""
+def load(data: bytes, tools: Collection[str], now: Agent) -> Agent:
+    """The version that `dump` was given, without what `now` does not have: the same agent as it is now. It is
+    `now` itself if its graph or the class of its model has been replaced. Raises `ValueError` if this program
+    does not understand the data."""
     try:
-        return _from_dict(json_data.loads(zlib.decompress(data)), tools)
+        return _from_dict(json_data.loads(zlib.decompress(data)), tools, now)
     except (zlib.error, KeyError, TypeError) as error:
         raise ValueError("this version of the agent cannot be read") from error
 
 
 def stricter(one: Permission, other: Permission) -> Permission:
     return max(one, other, key=_STRICTNESS.index)
-
-
-def _all(agent: Agent) -> Iterator[Agent]:
-    yield agent
-    for link in agent.sub_agents:
-        yield from _all(link.agent)
-
-
-def _has_code(agent: Agent) -> bool:
-    return agent.graph is not None or agent.spec.model.class_ is not None or bool(agent.own)
 
 
 def _to_dict(agent: Agent) -> dict[str, Any]:
@@ -60,9 +48,17 @@ def _to_dict(agent: Agent) -> dict[str, Any]:
     }
 
 
-def _from_dict(data: dict[str, Any], tools: Collection[str]) -> Agent:
+def _from_dict(data: dict[str, Any], tools: Collection[str], now: Agent) -> Agent:
     metadata, spec = Metadata.model_validate(data["metadata"]), Spec.model_validate(data["spec"])
+    if (spec.graph, spec.model.class_) != (now.spec.graph, now.spec.model.class_):
+        return now
     if spec.tools is not None:
-        spec = spec.model_copy(update={"tools": [name for name in spec.tools if name in tools]})
-    links = [Link(_from_dict(item["agent"], tools), item["description"]) for item in data["sub_agents"]]
-    return Agent(metadata.name, data["version"], metadata, spec, Path(), sub_agents=tuple(links))
+        known = {*tools, *now.own}
+        spec = spec.model_copy(update={"tools": [name for name in spec.tools if name in known]})
+    newer = {link.agent.name: link.agent for link in now.sub_agents}
+    links = [
+        Link(_from_dict(item["agent"], tools, newer[name]), item["description"])
+        for item in data["sub_agents"]
+        if (name := item["agent"]["metadata"]["name"]) in newer
+    ]
+    return replace(now, version=data["version"], metadata=metadata, spec=spec, sub_agents=tuple(links))

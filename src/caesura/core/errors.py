@@ -18,6 +18,7 @@ CaesuraError
 │   ├── InterruptPending    409  carries what waits
 │   ├── NothingPending      409
 │   ├── Outdated            409  made from a version that is no longer the current one
+│   ├── AgentChanged        409  a turn that the agent as it is here cannot go on with, or no such agent here
 │   └── AlreadyAnswered     409  carries the winner's decision
 ├── LengthRequired          411  an upload that does not say how long it is
 ├── TooLarge                413
@@ -30,7 +31,6 @@ CaesuraError
 │   ├── TooManyQuestions    429  of one person; waiting alone does not help
 │   └── TooMuchUnread       429  of one person
 ├── Unavailable             503  carries retry_after
-│   └── AgentUnavailable    503  a question of an agent whose file is gone or has a fault
 ├── Fenced                  500  a run that lost its lease; never reaches a client
 ├── StopRequested           500  a run that asks a question after its stop; never reaches a client
 ├── Unwritable              500  rows of a run that no database takes; never reaches a client
@@ -174,6 +174,12 @@ class AlreadyAnswered(Conflict):
         self.decision = decision
 
 
+class AgentChanged(Conflict):
+    """The agent has changed"""
+
+    code = "agent_changed"
+
+
 class LengthRequired(CaesuraError):
     """An upload needs a Content-Length"""
 
@@ -254,15 +260,6 @@ class Unavailable(CaesuraError):
     def __init__(self, message: str | None = None, retry_after: int = 1) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-
-
-class AgentUnavailable(Unavailable):
-    """The agent is not available"""
-
-    code = "agent_unavailable"
-
-    def __init__(self, message: str | None = None, retry_after: int = 60) -> None:
-        super().__init__(message, retry_after)
 
 
 class Fenced(CaesuraError):

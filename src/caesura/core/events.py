@@ -22,13 +22,15 @@ class RunStarted:
     """A segment begins, or (cause `adopt`) another owner, or the same one, continues it after a crash or a
     failure of the database. With the cause `close` nothing runs: the pending interrupts are closed, because
     they expired or somebody stopped the turn. All events that follow are written under `epoch`. `version`
-    names what the agent's file said, and is empty if there is no such agent."""
+    names what the agent's file said, and is empty if there is no such agent. It has `changed` if the file
+    says something else now than when the turn began."""
 
     agent: str
     segment: int
     cause: Cause = "start"
     epoch: int = 0
     version: str = ""
+    changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ class Compiled:
     threads: OwnThreads | None = None
     #: Whether a sub-agent of it, or one of theirs, is such a graph.
     uses_graphs: bool = False
+    #: Whether its file says something else than when the turn began.
+    changed: bool = False
     #: Why the agent cannot run: its file is missing or invalid.
     fault: Exception | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
@@ -51,27 +51,33 @@ class Builder:
         self._connections = connections or Connections(environ)
         self._windows = Windows()
         self._compiled: dict[str, Compiled] = {}
-        #: Agents by name and version. Their code stays in memory with them.
-        self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
         #: Earlier versions by name, version, and the version of the file that forbids something by now.
         self._earlier: OrderedDict[tuple[str, str, str], Compiled] = OrderedDict()
 
-    def version(self, name: str) -> str:
-        """The version of the agent as its file says now."""
-        return self._catalog.get(name).version
+    def agent(self, name: str) -> Agent:
+        """The agent as its file says now. Raises `NotFound` if there is none."""
+        return self._catalog.get(name)
 
-    def has(self, name: str) -> bool:
-        """Whether there is such an agent now."""
-        with suppress(NotFound):
-            self._catalog.get(name)
-            return True
-        return False
+    @property
+    def names(self) -> Collection[str]:
+        """The agents that there are now."""
+        return self._catalog.names
 
-    def get(self, name: str) -> Compiled:
-        """The agent as its file says now."""
-        agent = self._catalog.get(name)
-        _put(self._agents, (name, agent.version), agent)
-        return self._of(agent)
+    def current(self, agent: Agent) -> Compiled:
+        """An agent as its file says now."""
+        known = self._compiled.get(agent.name)
+        if known is None or known.version != agent.version:
+            known = self._compiled[agent.name] = self._made(agent)
+        return known
+
+    def earlier(self, data: bytes | None, now: Agent) -> Compiled:
+        """An earlier version of an agent from its data, or the agent as it is now if that version is not
+        known any more. What the file forbids now is forbidden for it too."""
+        try:
+            agent = versions.load(data, self._registry.names, now) if data is not None else now
+        except ValueError:
+            agent = now
+        return self.current(now) if agent is now else self._narrowed(agent, now)
 
     def tool(self, agent: str, name: str) -> Tool | None:
         """A tool by its name: a built-in one, or one of the agent's own. None for an operator's own graph,
@@ -87,32 +93,9 @@ class Builder:
             return next(own, None)
         return None
 
-    def knows(self, name: str, version: str) -> bool:
-        """Whether this version of an agent is in memory."""
-        return (name, version) in self._agents
-
-    def data_of(self, name: str, version: str) -> bytes | None:
-        """A version that is in memory as data; None if it cannot do without code."""
-        return versions.dump(self._agents[name, version])
-
-    def earlier(self, name: str, version: str, data: bytes | None) -> Compiled | None:
-        """An earlier version of an agent, from memory or from its data; None if there is neither. What the
-        file forbids now is forbidden for it too."""
-        agent = self._agents.get((name, version))
-        if agent is None and data is not None:
-            agent = versions.load(data, self._registry.names)
-            _put(self._agents, (name, version), agent)
-        return None if agent is None else self._narrowed(agent, self._catalog.get(name))
-
     def unusable(self, name: str, fault: Exception) -> Compiled:
         """An agent that always fails with `fault`, so that its turns end like other failed turns."""
         return Compiled(name, "", Spec(), (), fault=fault)
-
-    def _of(self, agent: Agent) -> Compiled:
-        known = self._compiled.get(agent.name)
-        if known is None or known.version != agent.version:
-            known = self._compiled[agent.name] = self._made(agent)
-        return known
 
     def _narrowed(self, agent: Agent, now: Agent) -> Compiled:
         """An earlier version of an agent, whose file says `now` by now."""
@@ -213,7 +196,7 @@ class Builder:
         newer = next((item.agent for item in links if item.agent.name == link.agent.name), None)
         if newer is None:
             return None
-        inner = self._of(link.agent) if now is None else self._narrowed(link.agent, newer)
+        inner = self.current(link.agent) if now is None else self._narrowed(link.agent, newer)
 
         async def delegate(task: str) -> str:
             call_id = context.current().tool_call_id

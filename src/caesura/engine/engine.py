@@ -20,7 +20,7 @@ from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import CheckFailed, ToolError
 from caesura.core import ids
 from caesura.core.answers import Answer
-from caesura.core.errors import AgentUnavailable, BadAnswer, CodecError, Unavailable
+from caesura.core.errors import AgentChanged, BadAnswer, CodecError, Unavailable
 from caesura.core.events import StopReason
 from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.turns import Turn
@@ -147,12 +147,14 @@ class Engine:
         supervisor = self.supervisor
         owner = supervisor.owner if supervisor.room else None
         turn = life.create(connection, replace(new, owner=owner, lease_ms=supervisor.lease_ms))
+        self._check_agent(turn)
         return Begun(turn, ours=owner is not None)
 
     def take(self, connection: Connection, turn_id: str) -> Begun:
         """Claim a turn that has no owner as part of `begin`'s work, if this process has capacity. The past is
         read along with the claim if it is short."""
         turn, supervisor = turns.get(connection, turn_id), self.supervisor
+        self._check_agent(turn)
         last = events.last(connection, turn.num)
         room = supervisor.room
         claimed = life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms) if room else None
@@ -163,6 +165,13 @@ class Engine:
             with suppress(CodecError):  # the run that cannot read its log either fails its turn
                 known = past.read(connection, turn.num)
         return Begun(claimed, ours=True, past=known, after=last)
+
+    def _check_agent(self, turn: Turn) -> None:
+        """Refuse what nobody here could go on with: the agent's file is gone, has a fault since a restart, or
+        is on another server."""
+        if turn.agent not in self._builder.names:
+            told = "its file is gone or has a fault, which the log tells. Nothing is lost: try again later"
+            raise AgentChanged(f"there is no agent {turn.agent} here now: {told}")
 
     # --- and ends
 
@@ -201,13 +210,6 @@ class Engine:
         self.supervisor.hurry(turn)
 
     # --- how it is
-
-    def check_agent(self, turn: Turn) -> None:
-        """Refuse an answer that nobody could use: the agent's file is gone, or has a fault since a
-        restart."""
-        if not self._builder.has(turn.agent):
-            told = "its file is gone or has a fault, which the log tells. The question stays open"
-            raise AgentUnavailable(f"the agent {turn.agent} is not available: {told}")
 
     async def check_edit(self, item: Interrupt, answer: Answer) -> None:
         """Refuse edited arguments that do not fit the tool's schema."""

@@ -68,26 +68,8 @@ class TimeLimit(RunFailed):
     retryable = True
 
 
-class AgentChanged(RunFailed):
-    """The agent has changed"""
+class GraphChanged(RunFailed):
+    """The agent's graph has changed, and cannot go on where this turn was: try again to start it anew"""
 
     code = "agent_changed"
     retryable = True
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"the agent {name} has changed since this turn began, and cannot go on with it:"
-            " send the message again"
-        )
-
-
-class AgentGone(RunFailed):
-    """There is no such agent"""
-
-    code = "agent_changed"
-    retryable = True
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"there is no agent {name} now: its file is gone or has a fault. Try again when it is back"
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from caesura.agents.aside import Aside
 from caesura.core import codec, fold, language
 from caesura.core import events as ev
-from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
+from caesura.core.errors import CaesuraError, Fenced, NotFound, Unavailable, Unwritable
 from caesura.core.interrupts import Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past, view
@@ -59,7 +59,8 @@ class Runner:
         history: History | None = None,
         changes: Changes | None = None,
     ) -> None:
-        self._database, self._log, self._versions = database, log, Versions(database, builder)
+        self._database, self._log, self._builder = database, log, builder
+        self._versions = Versions(database, builder)
         self._workspaces, self._limits = workspaces, limits
         self._observers = observers
         self.history = history or History(database)
@@ -99,7 +100,7 @@ class Runner:
             with self._log.live(stream):
                 run = await self._open(turn, control, known, stream, holding)
             del known  # the run has what it needs of it
-        except (Fenced, Unavailable):
+        except (Fenced, NotFound, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
             await self._ending.give_up(turn, failed(turn, error))
@@ -125,6 +126,11 @@ class Runner:
             finally:
                 if title is not None:
                     title.close()
+
+    @property
+    def agents(self) -> Collection[str]:
+        """The agents that this process has."""
+        return self._builder.names
 
     def shown(self, num: int, epoch: int) -> int | None:
         """How many messages the history shows for a turn that runs in this process under this claim; None if
@@ -183,7 +189,8 @@ class Runner:
         late = [ev.SegmentEnded()] if transcript.open and transcript.outcome is not None else []
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
-        started = ev.RunStarted(run.agent.name, number, cause, turn.epoch, run.agent.version)
+        agent = run.agent
+        started = ev.RunStarted(agent.name, number, cause, turn.epoch, agent.version, agent.changed)
         # The text so far is void only if the agent speaks again. Otherwise it is kept as the reply.
         speaks = run.control.stop is None and not run.full() and run.agent.fault is None
         again = cause in ("adopt", "retry") and speaks and transcript.adoptions < _ADOPTIONS

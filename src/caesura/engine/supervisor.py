@@ -12,7 +12,7 @@ from typing import Any
 from caesura.agents.aside import Aside
 from caesura.core import events as ev
 from caesura.core import ids, messages
-from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core.errors import CaesuraError, Fenced, NotFound, Unavailable
 from caesura.core.turns import Turn
 from caesura.engine.heart import Heart, Turns
 from caesura.engine.past import Past
@@ -207,6 +207,9 @@ class Supervisor:
         assert self._runner is not None  # noqa: S101 - start() comes first
         try:
             await self._runner.run(turn, job.control, job.take_past())
+        except NotFound:
+            logger.warning("turn %s is left to a server that has the agent %s", turn.id, turn.agent)
+            await self._hand_over(turn)
         except (asyncio.CancelledError, Released):
             if self._stopping.is_set() and job.task not in self._deaf:
                 await self._hand_over(turn)
@@ -242,9 +245,10 @@ class Supervisor:
                     # No other process can have this database open, so all earlier owners are gone.
                     await self._database.write_lightly(life.orphan, self.owner)
                     alone = False
-                if most:
+                if most and self._runner is not None:
+                    known, busy = list(self._runner.agents), set(self._jobs)
                     claimed = await self._database.write_lightly(
-                        life.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
+                        life.claim_some, self.owner, self.lease_ms, most, busy, known
                     )
                 if claimed:
                     # If power loss took a claim back, its epoch would be used again, for other text. So the

@@ -55,9 +55,9 @@ async def check_file(wish: Wish, tool_run: ToolRun, asked: Approval, unknown: bo
 
 
 def shown_args(wish: Wish, asked: Approval) -> dict[str, Any]:
-    """The arguments with the defaults that the person was shown: they may be others by now."""
-    shown = {name: value for name, value in asked.args.items() if name in wish.tool.defaults}
-    return {**wish.args, **{name: value for name, value in shown.items() if name not in wish.args}}
+    """The arguments with the defaults that the person was shown: they may be others by now. A tool that has
+    no such parameter any more refuses them."""
+    return {**asked.args, **wish.args}
 
 
 async def _described(wish: Wish) -> tuple[Description, Any]:

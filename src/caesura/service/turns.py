@@ -196,9 +196,7 @@ class Turns:
             if len({item.turn for item in found}) > 1:
                 raise BadInput("answers must belong to one turn")
             life.answer(connection, user_id, answers, blind=blind, viewer=viewer)
-            begun = self._engine.take(connection, found[0].turn_id)
-            self._engine.check_agent(begun.turn)
-            return begun
+            return self._engine.take(connection, found[0].turn_id)
 
         await self._check_edits(user_id, answers)
         begun = await self._begin(user_id, key, decide)

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
+    Boolean,
     ClauseElement,
     ColumnElement,
     Connection,
@@ -117,15 +118,21 @@ def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn |
 
 
 def claim_some(
-    connection: Connection, owner: str, lease_ms: int, limit: int, busy: Collection[int] = ()
+    connection: Connection,
+    owner: str,
+    lease_ms: int,
+    limit: int,
+    busy: Collection[int] = (),
+    agents: Collection[str] | None = None,
 ) -> list[Turn]:
     """Claim turns that need work: those with an expired lease, then waiting turns that expired or were
     stopped, then queued ones. From the queue, first the oldest turn of each person, then each person's next.
     Turns in `busy` are left out: the owner works on them. It slept, or the clock was set, and it will renew
-    their leases soon."""
+    their leases soon. So are turns that need an agent which is not one of `agents`, if those are given."""
     numbers: dict[int, None] = {}
+    known = {"agents": list(agents or ()), "every_agent": agents is None}
     for statement in _LOOKS:
-        found = connection.execute(statement, {"limit": limit - len(numbers) + len(busy)})
+        found = connection.execute(statement, {"limit": limit - len(numbers) + len(busy), **known})
         numbers |= {row.num: None for row in found if row.num not in busy}
         if len(numbers) >= limit:
             break
@@ -423,7 +430,7 @@ def _look(few: ColumnElement[bool], order: Any) -> Select[tuple[int]]:
 
 def _fair() -> Select[tuple[int]]:
     place = func.row_number().over(partition_by=turns.c.user_id, order_by=turns.c.num)
-    ranked = select(turns.c.num, place.label("place")).where(_QUEUED).subquery()
+    ranked = select(turns.c.num, place.label("place")).where(_QUEUED, _ABLE).subquery()
     return select(ranked.c.num).order_by(ranked.c.place, ranked.c.num).limit(bindparam("limit"))
 
 
@@ -433,8 +440,15 @@ _DEAD = and_(turns.c.owner.is_not(None), turns.c.lease_until < now_ms())
 _EXPIRED = and_(turns.c.status == "waiting", _FREE, turns.c.waits_until < now_ms())
 _STOPPING = and_(turns.c.status == "waiting", _FREE, turns.c.stop_requested.is_not(None))
 _QUEUED = and_(QUEUED, _FREE)
+#: A turn that only has to be ended needs no agent.
+_ABLE = or_(
+    bindparam("every_agent", type_=Boolean),
+    turns.c.agent.in_(bindparam("agents", expanding=True)),
+    turns.c.stop_requested.is_not(None),
+    turns.c.status.not_in([literal_column("'queued'"), literal_column("'running'")]),
+)
 _LOOKS = (
-    _look(_DEAD, turns.c.lease_until),
+    _look(and_(_DEAD, _ABLE), turns.c.lease_until),
     _look(_EXPIRED, turns.c.waits_until),
     _look(_STOPPING, turns.c.num),
     _fair(),

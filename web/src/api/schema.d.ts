@@ -1803,7 +1803,7 @@ export interface components {
         };
         /**
          * RunStartedEvent
-         * @description A segment begins, or (cause `adopt`) another owner, or the same one, continues it after a crash or a failure of the database. With the cause `close` nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All events that follow are written under `epoch`. `version` names what the agent's file said, and is empty if there is no such agent.
+         * @description A segment begins, or (cause `adopt`) another owner, or the same one, continues it after a crash or a failure of the database. With the cause `close` nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All events that follow are written under `epoch`. `version` names what the agent's file said, and is empty if there is no such agent. It has `changed` if the file says something else now than when the turn began.
          */
         RunStartedEvent: {
             /** Agent */
@@ -1818,6 +1818,8 @@ export interface components {
              * @enum {string}
              */
             cause: "start" | "resume" | "adopt" | "retry" | "close";
+            /** Changed */
+            changed: boolean;
             /** Epoch */
             epoch: number;
             /** Segment */

@@ -30,7 +30,6 @@ const REFUSALS: Record<string, Key> = {
   too_many_runs: "tooManyRuns",
   too_many_questions: "tooManyQuestions",
   unavailable: "cannotStore",
-  agent_unavailable: "agentAway",
   internal: "serverFault",
 };
 

@@ -20,7 +20,6 @@ from caesura.agents.aside import LARGE
 from caesura.core import outputs
 from caesura.engine.failures import StateLimit
 from caesura.engine.graphs.messages import found_in
-from caesura.engine.graphs.renaming import renamed
 from caesura.engine.graphs.saver import Place, Saver
 from caesura.engine.run import Run
 from caesura.store import checkpoints, fence, graph_states
@@ -108,10 +107,9 @@ def _seeds(saver: Saver, found: list[Kept]) -> dict[str, Checkpoint]:
 
 
 def _loaded(saver: Saver, found: list[Kept]) -> Iterator[tuple[Kept, Any]]:
-    modules = {name for name, *_ in saver.types}
     for item in found:
         try:
-            value = saver.serde.loads_typed((item.type, renamed(item.body, modules)))
+            value = saver.serde.loads_typed((item.type, item.body))
         except Exception:
             logger.exception("the channel %s of a graph cannot be read and is left out", item.channel)
             continue

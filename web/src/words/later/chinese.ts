@@ -222,8 +222,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   askedTooMuch: "智能体一次问得太多。",
   notStored: "这一轮的结果无法保存。",
   tookTooLong: "这一轮用时太久。",
-  agentAway: "智能体暂时不可用：它的文件缺失或有错误。问题会保留。",
-  agentChanged: "智能体在这一轮开始后有了改动，或者已不存在，请重新发送消息。",
+  agentChanged: "智能体改动较大，无法从这里继续，或者已不存在。内容不会丢失，请稍后再试。",
 
   // shortcuts
   keySend: "发送",

@@ -220,8 +220,7 @@ export const ENGLISH = {
   askedTooMuch: "The agent asked too much at once.",
   notStored: "What the turn did could not be stored.",
   tookTooLong: "The turn took too long.",
-  agentAway: "The agent is not available: its file is gone or has a fault. The question stays open.",
-  agentChanged: "The agent has changed since this turn began, or is gone. Send the message again.",
+  agentChanged: "The agent has changed so much that it cannot go on here, or it is gone. Nothing is lost: try again later.",
 
   // shortcuts
   keySend: "Send",
