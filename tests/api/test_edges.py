@@ -12,8 +12,10 @@ import httpx
 import pytest
 
 from caesura.core.errors import Unauthenticated, Unavailable
+from caesura.http import protocol
 from caesura.service.conversations import Conversations
 from caesura.service.people import People
+from tests.api import raw
 from tests.api.reading import conversation, events, finished, outcome, send, until
 from tests.api.server import PASSWORD, Served
 
@@ -42,6 +44,32 @@ def test_a_body_without_a_length_is_limited_too(alice: httpx.Client) -> None:
 
     response = alice.post("/api/v2/conversations", content=pieces())
     assert response.status_code == 413
+
+
+@pytest.mark.parametrize("head", ["Content-Length: 8388608", "Transfer-Encoding: chunked"])
+def test_a_client_that_reads_only_when_all_is_sent_sees_why_it_is_refused(server: Served, head: str) -> None:
+    token = server.headers("alice")["Authorization"]
+    request = f"POST /api/v2/conversations HTTP/1.1\r\nHost: a\r\nAuthorization: {token}\r\n{head}\r\n\r\n"
+    body = bytes(8 * 1024 * 1024)
+    with raw.connect(server.port) as connection:
+        connection.sendall(request.encode())
+        connection.sendall(body if "Length" in head else b"800000\r\n%b\r\n0\r\n\r\n" % body)
+        seen = b""
+        while piece := connection.recv(65536):
+            seen += piece
+    (answer,) = raw.answers(seen)
+    assert (answer.status, answer.headers["connection"]) == (413, "close")
+
+
+def test_a_client_that_never_ends_its_refused_body_is_cut(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "DISCARDED", 4 * 1024 * 1024)
+    request = b"POST /api/v2/conversations HTTP/1.1\r\nHost: a\r\nContent-Length: 1099511627776\r\n\r\n"
+    with raw.connect(server.port) as connection:
+        connection.sendall(request)
+        with pytest.raises(ConnectionError):
+            connection.sendall(bytes(256 * 1024 * 1024))
 
 
 def test_a_body_of_just_a_mebibyte_is_read(alice: httpx.Client) -> None:

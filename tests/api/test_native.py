@@ -114,6 +114,21 @@ def test_a_conversation_is_renamed(alice: httpx.Client) -> None:
     assert alice.get(f"/api/v2/conversations/{made}").json()["title"] == "新的标题"
 
 
+@pytest.mark.parametrize("way", ["made", "renamed"])
+def test_a_title_has_no_characters_that_hide_or_reorder_it(alice: httpx.Client, way: str) -> None:
+    title = "\u202eevil\u2066\x1b[31m\nNext\u200b\x00\x85\U000e0041\u2028title"
+    made = alice.post("/api/v2/conversations", json={"title": title} if way == "made" else {}).json()["id"]
+    if way == "renamed":
+        assert alice.patch(f"/api/v2/conversations/{made}", json={"title": title}).status_code == 200
+    assert alice.get(f"/api/v2/conversations/{made}").json()["title"] == "evil[31m Next title"
+    listed = alice.get("/api/v1/chat", params={"limit": 100}).json()["conversations"]
+    assert "evil[31m Next title" in [item["title"] for item in listed]
+    assert alice.get("/api/sessions").json()["threads"][0]["title"] == "evil[31m Next title"
+    for empty in ("\u200b", "\u202e\n", "\x00\x07"):
+        assert alice.patch(f"/api/v2/conversations/{made}", json={"title": empty}).status_code == 400
+        assert alice.post("/api/v2/conversations", json={"title": empty}).status_code == 400
+
+
 def test_a_deleted_conversation_is_gone_and_its_stream_ends(alice: httpx.Client) -> None:
     made = conversation(alice)
     turn = send(alice, made, "count to 100000 delay=0.01")

@@ -1,6 +1,8 @@
 """A server behind nginx and behind Caddy, with TLS and below a root path, as deploy/ configures them."""
 
 import re
+import socket
+import ssl
 from collections.abc import Iterator
 
 import httpx
@@ -61,6 +63,30 @@ def test_uploads_and_downloads_come_through_whole(alice: httpx.Client) -> None:
     url = f"/api/v2/conversations/{place}/files/a"
     assert alice.put(url, content=content).json()["size"] == len(content)
     assert alice.get(url).content == content
+
+
+@pytest.mark.parametrize(
+    "path", ["metrics", "ready", "%6detrics", "x/../ready", "/metrics", "metrics/", "metrics?a"]
+)
+def test_numbers_and_readiness_are_for_the_servers_own_port(
+    alice: httpx.Client, below: Served, path: str
+) -> None:
+    assert alice.get(f"{ROOT}/{path}").status_code == 404
+    with below.client(None) as near:
+        assert near.get("/ready").status_code == near.get(f"{ROOT}/metrics").status_code == 200
+
+
+def test_a_client_behind_a_proxy_sees_why_its_body_is_refused(proxy: Proxy, below: Served) -> None:
+    if isinstance(proxy, Caddy):
+        pytest.skip("Caddy cuts a client that sends on after the response")
+    token = below.headers("alice")["Authorization"]
+    body = bytes(8 * 1024 * 1024)
+    head = f"POST {ROOT}/api/v2/conversations HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n"
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection((proxy.host, proxy.port), 60) as plain, context.wrap_socket(plain) as made:
+        made.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        assert made.recv(65536).startswith(b"HTTP/1.1 413 ")
 
 
 def test_the_server_knows_that_its_clients_use_tls(below: Served, proxy: Proxy) -> None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import signal
 import sqlite3
 from contextlib import closing
@@ -11,8 +12,11 @@ import pytest
 
 from caesura.cli import backup
 from caesura.cli.files import publish
+from tests.api.reading import conversation, send, until
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
+
+DEPLOY = Path(__file__).parents[2] / "docs/deploy.md"
 
 
 def counted(path: Path, table: str) -> int:
@@ -46,6 +50,20 @@ def test_a_server_goes_on_from_a_backup(run: Run, tmp_path: Path) -> None:
     with Served(tmp_path / "again") as server, server.client() as client:
         found = client.get(f"/api/v2/conversations/{made}/snapshot").json()
         assert found["conversation"]["title"] == "kept"
+
+
+def test_turns_of_a_backup_are_stopped_as_the_documentation_says(run: Run, tmp_path: Path) -> None:
+    with Served(tmp_path / "first") as server, server.client() as client:
+        turn = send(client, conversation(client), "count to 100000 delay=0.01")["id"]
+        until(lambda: client.get(f"/api/v2/turns/{turn}").json()["status"] == "running")
+        assert run("backup", "copy.db", "--database-url", server.settings.database).code == 0
+    (statement,) = re.findall('"(UPDATE turns .+)"', DEPLOY.read_text())
+    with closing(sqlite3.connect("copy.db")) as connection, connection:
+        assert connection.execute(statement).rowcount == 1
+    (tmp_path / "again" / "data").mkdir(parents=True)
+    os.rename("copy.db", tmp_path / "again" / "data" / "caesura.db")
+    with Served(tmp_path / "again") as server, server.client() as client:
+        until(lambda: client.get(f"/api/v2/turns/{turn}").json()["status"] == "stopped")
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])

@@ -41,8 +41,9 @@ PACE = 64 * 1024
 #: larger steps. So a client has the first of these times `silence` for a step, and up to the second after a
 #: large one.
 STEP, STEPS = 2, 8
-#: Seconds that a refused client gets to read the reason. Meanwhile its data is discarded.
-LINGER = 2.0
+#: Seconds that a refused client gets to read the reason, and that one gets whose body is refused: many read
+#: nothing before they have sent it all. Meanwhile data is discarded, up to so many bytes.
+LINGER, LINGER_BODY, DISCARDED = 2.0, 30.0, 256 * 1024 * 1024
 #: Seconds that a connection above a limit gets for its request.
 HURRY = 5.0
 _ALWAYS = (b"/health", b"/ready")
@@ -118,8 +119,8 @@ class Protocol(HttpToolsProtocol):
     #: The unread bytes of a response at the last check, and when the client is cut if it takes no more.
     _held = 0
     _read_by = 0.0
-    #: Bytes of an upload since its deadline was last moved.
-    _uploaded = 0
+    #: Bytes of an upload since its deadline was last moved, and bytes that were discarded.
+    _uploaded = _discarded = 0
 
     # --- the connection
 
@@ -188,7 +189,11 @@ class Protocol(HttpToolsProtocol):
     # --- receiving
 
     def data_received(self, data: bytes) -> None:
-        if self._waiting and not self._deaf:
+        if self._deaf:
+            self._discarded += len(data)
+            if self._discarded > DISCARDED:
+                self.transport.abort()
+        elif self._waiting:
             self._keep(data)
         elif len(data) <= PIECE:
             self._feed(data)
@@ -289,7 +294,21 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active = cycle
+        cycle.transport = self  # type: ignore[assignment]  # uvicorn closes it with unread bytes
         super()._start_asgi_task(cycle, app)
+
+    def write(self, data: bytes) -> None:
+        self.transport.write(data)
+
+    def is_closing(self) -> bool:
+        return self.transport.is_closing()
+
+    def close(self) -> None:
+        """The response is complete. A client that still sends its request gets time to read the response."""
+        if self._coming and self._active is self.cycle and not self.is_closing():
+            self._linger(LINGER_BODY)
+        else:
+            self.transport.close()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -331,15 +350,19 @@ class Protocol(HttpToolsProtocol):
             self._active = None
 
     def _say(self) -> None:
-        """Send the refusal and keep reading: closing with unread bytes would reset the connection, and the
-        client might never see the response."""
         refusal, self._refusal = self._refusal, None
         if refusal is None or self.transport.is_closing():
             return
         self.transport.write(refusal.answer())
+        self._linger(LINGER)
+
+    def _linger(self, seconds: float) -> None:
+        """Keep reading: closing with unread bytes would reset the connection, and the client might never see
+        the response."""
+        self._deaf = True
         self.transport.write_eof()
         self.flow.resume_reading()
-        self._due = self.loop.time() + LINGER
+        self._due = self.loop.time() + seconds
 
 
 _BODY = (b"content-length", b"transfer-encoding")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.core import ids, tree
+from caesura.core import ids, shown, tree
 from caesura.core.conversations import Conversation
 from caesura.core.errors import BadInput, CaesuraError, NotFound, TooManyConversations
 from caesura.core.interrupts import Interrupt
@@ -222,9 +222,10 @@ class Conversations:
 
 
 def _title(text: str) -> str:
-    title = " ".join(text.replace("\0", "").split())
+    """The title as it is kept: one line, without characters that are invisible or reorder the text."""
+    title = " ".join(shown.visible(" ".join(text.split())).split())
     if not title or len(title) > _TITLE:
-        raise BadInput(f"title must have 1 to {_TITLE} characters")
+        raise BadInput(f"title must have 1 to {_TITLE} visible characters")
     return title
 
 
