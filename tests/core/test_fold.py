@@ -1,6 +1,6 @@
 """The fold from events to messages."""
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from caesura.core import events as ev
 from caesura.core.fold import NOT_DONE, UNKNOWN, Transcript, Writing, close, fold
-from caesura.core.interrupts import Approval, GraphRequest
+from caesura.core.interrupts import Approval, GraphRequest, Questions
 from caesura.core.messages import Message
 
 T = TypeVar("T")
@@ -223,6 +223,20 @@ def test_a_call_that_needs_an_approval_has_not_begun_unless_nobody_knows(unknown
     transcript = fold([*log, ev.Interrupted((asked,)), ev.SegmentEnded()])
     assert bool(transcript.running) is unknown
     assert transcript.closed()[-1].content == told
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "told"),
+    [("t", "superseded", NOT_DONE), ("t", "answered", UNKNOWN), (None, "superseded", UNKNOWN)],
+)
+def test_a_call_that_only_asks_has_done_nothing_if_its_questions_are_closed(
+    name: str | None, outcome: Literal["answered", "superseded"], told: str
+) -> None:
+    call = {"id": "c", "name": "t", "args": {}}
+    asked = Questions("i1", tool_call_id="c", name=name)
+    log: list[ev.Event] = [*START, ev.ModelFinished(1, (call,)), ev.ToolStarted("c", "t", {}, "lead")]
+    log += [ev.Interrupted((asked,)), ev.InterruptClosed("i1", outcome), ev.Stopped("superseded")]
+    assert fold(log).closed()[-1].content == told
 
 
 @pytest.mark.parametrize("outcome", [ev.Finished(), ev.Failed("no"), ev.Stopped("superseded")])

@@ -11,6 +11,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer
+from caesura.core.fold import NOT_DONE
 from caesura.core.interrupts import Approval, GraphRequest, Questions, question_dict
 from tests import agent_files
 from tests.engine.crash import lose
@@ -108,6 +109,15 @@ async def test_questions_of_a_reviewed_call_can_be_refused(world: World, mode: s
     (ended,) = said.of(ev.ToolFinished)
     assert ended.status == "refused"
     assert ended.output.endswith("with reason: later")
+
+
+async def test_a_form_that_a_stop_closes_was_not_asked_for(world: World) -> None:
+    put(world)
+    said = await world.say(wants(ASKED))
+    await world.close(said.turn)
+    row = await world.checked(said.turn)
+    results = [(m.content, m.status) for m in row.messages or () if m.role == "tool"]
+    assert results == [(NOT_DONE, "not_done")]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any, assert_never
 from caesura.core import events as ev
 from caesura.core import json_data, messages
 from caesura.core import notes as between
-from caesura.core.interrupts import Approval, Interrupt
+from caesura.core.interrupts import Approval, Interrupt, Questions
 from caesura.core.messages import Message
 from caesura.core.notes import About, Note
 
@@ -280,6 +280,8 @@ class Transcript:
     def _close(self, event: ev.InterruptClosed, at: int | None) -> None:
         asked = next((item for item in self.pending if item.id == event.id), None)
         self.pending = tuple(item for item in self.pending if item.id != event.id)
+        if event.outcome != "answered" and isinstance(asked, Questions) and asked.name:
+            self.running.pop(asked.tool_call_id or "", None)  # a call that only asks has done nothing
         self.notes = [
             between.resumed(note, asked, event, at) if note.interrupt_id == event.id else note
             for note in self.notes

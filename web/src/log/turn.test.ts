@@ -119,6 +119,16 @@ describe("the arguments of a call", () => {
     expect(fold([started({}), asks(true)], before).running).toHaveLength(1);
   });
 
+  it.each([
+    ["superseded", "ask_user", 0],
+    ["answered", "ask_user", 1],
+    ["superseded", null, 1],
+  ])("are those of a call that has done nothing, if its questions are closed: %s, %s", (outcome, name, left) => {
+    const asks = { id: 5, name: "interrupted", data: { at: 5, interrupts: [{ id: "i1", kind: "questions", tool_call_id: "c1", name }] } };
+    const closed = { id: 6, name: "interrupt_closed", data: { at: 6, id: "i1", outcome, answer: {}, message: null } };
+    expect(fold([started({}), asks, closed], before).running).toHaveLength(left);
+  });
+
   it("are told with its result when a person has edited them", () => {
     const args = { command: "ls", deep: { a: [1, null], b: 2 } };
     expect(fold([started(args), ended], before).finished.at(-1)?.args).toEqual(args);

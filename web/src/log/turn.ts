@@ -264,10 +264,13 @@ function answered(state: TurnLog, { id, outcome, answer, message, at }: EventDat
   const given = outcome === "answered" ? answer : {};
   const always = given.always_allow === true ? true : null;
   const answers = interrupt ? answersOf(interrupt, given.answers) : null;
+  // A call that only asks has done nothing.
+  const undone = outcome !== "answered" && interrupt?.kind === "questions" && interrupt.name ? interrupt.tool_call_id : null;
   const over = (note: Note): Note => ({ ...note, ms: note.at === null ? null : Math.max(0, at - note.at), outcome: decision, always, answers });
   return {
     ...state,
     pending: state.pending.filter((item) => item.id !== id),
+    running: state.running.filter((item) => item.id !== undone),
     closed: interrupt ? [...state.closed, { interrupt, outcome, answer, at }] : state.closed,
     notes: state.notes.map((note) => (note.interrupt_id === id && note.outcome === null ? over(note) : note)),
     finished: message ? [...state.finished, { ...PLAIN, role: "user", content: message, at }] : state.finished,
