@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from caesura.agents.mcp import http
+from caesura.agents.mcp.allowance import Allowance
 from caesura.agents.mcp.events import events
 from caesura.agents.mcp.messages import Unwieldy
 from caesura.agents.mcp.shares import Commons, Share
@@ -27,7 +28,7 @@ async def read(share: Share, *chunks: bytes) -> list[bytes]:
             yield chunk
 
     with share.hold() as held:
-        return [event async for event in events(given(), held, share)]
+        return [event async for event in events(given(), held, share, Allowance(print))]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
@@ -61,10 +62,10 @@ async def test_an_event_of_very_many_lines_is_not_taken_apart(share: Share) -> N
 async def test_the_stream_of_a_session_has_the_same_bounds_in_whatever_encoding_it_is_said_to_be(
     raw_http: RawHttp, share: Share
 ) -> None:
-    raw_http.stream = b"data: Gr\xc3\xbc\xc3\x9fe\n\n" + CROWDED
+    raw_http.stream = [b"data: Gr\xc3\xbc\xc3\x9fe\n\n" + CROWDED]
     refused = list[str]()
     found = list[str]()
-    async with http.client({}, share, refused.append, lambda status: None) as client:
+    async with http.client({}, share, Allowance(print), refused.append, lambda status: None) as client:
         with pytest.raises(httpx2.SSEError, match="too many values"):
             await listen(client, raw_http.url, found)
     assert found == ["Grüße"]

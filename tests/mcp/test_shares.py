@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from caesura.agents.mcp import http
+from caesura.agents.mcp.allowance import Allowance
 from caesura.agents.mcp.messages import Unwieldy
 from caesura.agents.mcp.shares import Commons
 from tests.mcp_server.raw_http import RawHttp
@@ -34,10 +35,12 @@ def test_unfinished_messages_of_all_servers_are_bounded_together() -> None:
 
 
 async def test_an_answer_that_is_not_read_on_frees_what_it_held(raw_http: RawHttp) -> None:
-    raw_http.stream = b"data: " + b"x" * MIB
+    raw_http.stream = [b"data: " + b"x" * MIB]
     commons = Commons(MIB // 2)
     async with (
-        http.client({}, commons.share(), lambda reason: None, lambda status: None) as client,
+        http.client(
+            {}, commons.share(), Allowance(print), lambda reason: None, lambda status: None
+        ) as client,
         client.stream("GET", raw_http.url) as response,
     ):
         with pytest.raises(httpx2.SSEError, match="too large together"):

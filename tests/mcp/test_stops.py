@@ -19,9 +19,9 @@ async def test_a_stop_closes_the_connection_of_a_call_and_the_session_goes_on(
     world: World, raw_http: RawHttp
 ) -> None:
     raw_http.unfinished = {
-        "headless": b"HTTP/1.1 100 Continue\r\n\r\n",
-        "events": HEAD % b"text/event-stream" + b"id: 1\ndata:\n\ndata: x",
-        "body": HEAD % b"application/json" + b"{",
+        "headless": [b"HTTP/1.1 100 Continue\r\n\r\n"],
+        "events": [HEAD % b"text/event-stream", b"id: 1\ndata:\n\ndata: x"],
+        "body": [HEAD % b"application/json", b"{"],
     }
     names = wide("say", *raw_http.unfinished)
     world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {names}}}")
@@ -49,7 +49,7 @@ async def test_a_notice_that_is_never_taken_holds_up_no_call_for_long(
 async def test_interim_responses_without_an_end_break_the_connection(world: World, raw_http: RawHttp) -> None:
     interim = b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n"
     answer = b"HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n"
-    raw_http.unfinished = {"few": interim * 10 + answer, "many": interim * 1000}
+    raw_http.unfinished = {"few": [interim * 10 + answer], "many": [interim * 1000]}
     names = wide("say", *raw_http.unfinished)
     world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {names}}}")
     assert "it answered with an error" in (await result(world, "shop__few"))[0]

@@ -4,7 +4,8 @@
 start is in the file `mode`: `dead`, `mute`, `complain`, `quiet`; `mute` waits until there is a file `go`. In
 the mode `wait` every call waits for it, and in the mode `listless` every list of tools. In the mode `again` a
 list has no end. The tool `fail` answers with an error, and `write` with any line, in which `ID` stands for
-the id of the call.
+the id of the call. The tool `flood` writes a text again and again, in which `TOKEN` stands for the token of
+the call's progress.
 """
 
 from __future__ import annotations
@@ -95,6 +96,11 @@ def serve(request: dict[str, Any]) -> None:
         case "write":
             write(args["line"].replace("ID", str(request["id"])).encode("latin-1") + b"\n")
             return
+        case "flood":
+            token = str(params["_meta"].get("progressToken", 0))
+            data = args["text"].replace("TOKEN", token).encode()
+            while True:
+                write(data * (64 * 1024 // len(data) + 1))
     result = answer(request["method"], request.get("params") or {})
     if result is None:
         send(

@@ -6,7 +6,7 @@ import gzip
 import itertools
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ class RawHttp:
         #: What a tool answers instead of its name: the body and its content type.
         self.bodies: dict[str, tuple[bytes, str]] = {}
         #: With what the tools begin their answers that never end, and those whose callers have gone.
-        self.unfinished: dict[str, bytes] = {}
+        self.unfinished: dict[str, Iterable[bytes]] = {}
         self.left: list[str] = []
         #: The method of the message that it never answers.
         self.mute = ""
@@ -35,7 +35,7 @@ class RawHttp:
         self.unknown: tuple[int, bytes, str] = (404, b"gone", "text/plain")
         self.gzipped = False
         #: What it sends to each who listens, and how often somebody did.
-        self.stream: bytes | None = None
+        self.stream: Iterable[bytes] | None = None
         self.listeners = 0
         #: The status with which it refuses everything, if it does.
         self.denies: int | None = None
@@ -51,7 +51,7 @@ class RawHttp:
         self._server.server_close()
 
     def reply(self, message: dict[str, Any], session: str | None) -> tuple[int, dict[str, str], bytes, str]:
-        method, headers = message["method"], dict[str, str]()
+        method, headers = message.get("method"), dict[str, str]()
         if self.denies is not None:
             return self.denies, headers, b"no", "text/plain"
         if method == "server/discover":
@@ -65,7 +65,7 @@ class RawHttp:
         if session not in self.sessions:
             status, body, kind = self.unknown
             return status, headers, body, kind
-        if "id" not in message:
+        if method is None or "id" not in message:
             return 202, headers, b"", "text/plain"
         if method == "tools/list":
             tools = [tool(name) for name in ("say", *self.bodies, *self.errors, *self.unfinished)]
@@ -103,12 +103,12 @@ class RawHttp:
 
             def _is_unfinished(self, message: dict[str, Any]) -> bool:
                 name = (message.get("params") or {}).get("name")
-                if message["method"] == server.mute:
+                if message.get("method") == server.mute:
                     name = server.mute
-                elif message["method"] != "tools/call" or name not in server.unfinished:
+                elif message.get("method") != "tools/call" or name not in server.unfinished:
                     return False
                 server.calls.append(name)
-                self.wfile.write(server.unfinished.get(name, b""))
+                self.wfile.writelines(server.unfinished.get(name, ()))
                 self.close_connection = not self.connection.recv(1)  # returns when the caller has gone
                 server.left.append(name)
                 return True
@@ -121,7 +121,7 @@ class RawHttp:
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream; charset=utf-7")
                 self.end_headers()
-                self.wfile.write(server.stream)
+                self.wfile.writelines(server.stream)
 
             def do_DELETE(self) -> None:
                 self.send_error(405)

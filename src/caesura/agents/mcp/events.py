@@ -6,8 +6,10 @@ import re
 from collections.abc import AsyncIterator
 
 from caesura.agents.mcp import messages
+from caesura.agents.mcp.allowance import Allowance, Kind, kind_of
 from caesura.agents.mcp.messages import Unwieldy
 from caesura.agents.mcp.shares import Held, Share
+from caesura.core import json_data
 
 #: An event with more lines would take long to take apart.
 _MOST_LINES = messages.MOST_VALUES
@@ -17,7 +19,9 @@ _DIGITS = re.compile(rb"[0-9]{1,15}")
 _FIELDS = (b"event", b"id", b"retry")
 
 
-async def events(given: AsyncIterator[bytes], held: Held, share: Share) -> AsyncIterator[bytes]:
+async def events(
+    given: AsyncIterator[bytes], held: Held, share: Share, allowance: Allowance
+) -> AsyncIterator[bytes]:
     """The events in these bytes, each with its data in one line. Raises `Unwieldy` before anybody joins or
     parses the lines of an event that is too large. What has no end is no event."""
     after_return = False
@@ -31,20 +35,22 @@ async def events(given: AsyncIterator[bytes], held: Held, share: Share) -> Async
         while (end := held.data.find(b"\n\n", start)) >= 0:
             event = held.take(end, 2)
             start = 0
-            if plain := await _checked(event, share):
+            plain, kind = await _checked(event, share)
+            allowance.take(len(event), kind)
+            if plain:
                 yield plain
         held.check()
 
 
-async def _checked(event: bytes, share: Share) -> bytes:
+async def _checked(event: bytes, share: Share) -> tuple[bytes, Kind]:
     messages.check_size(len(event))
     if messages.is_long(event):
         return await share.run(_plain, event)
     return _plain(event)
 
 
-def _plain(event: bytes) -> bytes:
-    """The event with one line for each field; nothing if it has no field."""
+def _plain(event: bytes) -> tuple[bytes, Kind]:
+    """The event with one line for each field, nothing if it has no field; and what its message is."""
     if event.count(b"\n") >= _MOST_LINES:
         raise Unwieldy("it sent a message of too many lines")
     parts = list[bytes]()
@@ -58,10 +64,19 @@ def _plain(event: bytes) -> bytes:
             fields[name] = value
     if (wished := fields.pop(b"retry", None)) is not None and _DIGITS.fullmatch(wished) is not None:
         fields[b"retry"] = b"%d" % min(max(int(wished), _SOONEST), _LATEST)
+    kind: Kind = "other"
     lines = [name + b": " + value for name, value in fields.items()]
     if parts:
         # In JSON, which the data is, a line end can only stand where a blank can.
         message = b" ".join(parts)
         messages.count(message)
+        kind = _kind(message)
         lines.append(b"data: " + message)
-    return b"\n".join(lines) + b"\n\n" if lines else b""
+    return b"\n".join(lines) + b"\n\n" if lines else b"", kind
+
+
+def _kind(message: bytes) -> Kind:
+    try:
+        return kind_of(json_data.loads(message))
+    except ValueError:
+        return "other"

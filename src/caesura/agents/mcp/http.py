@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
 
 from caesura.agents.mcp import exchange, messages
+from caesura.agents.mcp.allowance import Allowance
 from caesura.agents.mcp.events import events
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.failures import Unreadable
@@ -18,7 +19,7 @@ from caesura.core import json_data
 if TYPE_CHECKING:
     import httpx2
 
-Reader = Callable[[AsyncIterator[bytes], Held, Share], AsyncIterator[bytes]]
+Reader = Callable[[AsyncIterator[bytes], Held, Share, Allowance], AsyncIterator[bytes]]
 
 #: Seconds to connect and to send. What a call may take is the engine's limit.
 _SECONDS = 15.0
@@ -41,6 +42,7 @@ class _Left(Exception):
 def client(
     headers: Mapping[str, str],
     share: Share,
+    allowance: Allowance,
     refused: Callable[[str], None],
     answered: Callable[[int], None],
 ) -> httpx2.AsyncClient:
@@ -57,12 +59,14 @@ def client(
         told.refused = _is_refused(response)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise httpx2.StreamError("it sent a compressed answer")
-        response.stream = _bounded(response, share, refused, told)
+        response.stream = _bounded(response, share, allowance, refused, told)
 
     class Client(httpx2.AsyncClient):
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             # The notice that a call is cancelled belongs to the same exchange.
             asks = _asks(request)
+            if request.method == "POST":
+                allowance.send("request" if asks else "other")
             told = exchange.current() if asks else Exchange()
             seconds = _NOTICE if not asks else _STREAM if request.method == "GET" else None
             with told.waiting(), anyio.move_on_after(seconds):
@@ -114,7 +118,11 @@ def _is_refused(response: httpx2.Response) -> bool:
 
 
 def _bounded(
-    response: httpx2.Response, share: Share, refused: Callable[[str], None], told: Exchange
+    response: httpx2.Response,
+    share: Share,
+    allowance: Allowance,
+    refused: Callable[[str], None],
+    told: Exchange,
 ) -> httpx2.AsyncByteStream:
     """The body of an answer: event by event if it is a stream of them, or as a whole."""
     import httpx2
@@ -135,7 +143,7 @@ def _bounded(
         async def __aiter__(self) -> AsyncIterator[bytes]:
             told.cut = False
             try:
-                async for part in read(_awaited(given, told), held, share):
+                async for part in read(_awaited(given, told), held, share, allowance):
                     yield part
                 told.cut = is_stream  # whoever has the answer does not read on
             except Unwieldy as error:
@@ -178,13 +186,16 @@ def _whole(question: httpx2.Request | None) -> Reader:
     """A reader that gives the body, when all of it has come and was checked. It has to answer the question,
     if there is one."""
 
-    async def read(given: AsyncIterator[bytes], held: Held, share: Share) -> AsyncIterator[bytes]:
+    async def read(
+        given: AsyncIterator[bytes], held: Held, share: Share, allowance: Allowance
+    ) -> AsyncIterator[bytes]:
         async for chunk in given:
             held.add(chunk)
             held.check()
         body = held.take(len(held.data), 0)
         await messages.check(body, share)
         if question is not None:
+            allowance.take(len(body), "answer")
             long = messages.is_long(body)
             if not (await share.run(_answers, body, question) if long else _answers(body, question)):
                 raise Unreadable("its answer is not that to the request")

@@ -246,12 +246,12 @@ class Server:
         reason = self._reason = session.reason
         if session is self._session:
             self._session = None
-        if session.was_open:
+        if quiet := session.was_open and not session.is_cut_off:
             self._pause.end()
         else:
             self._pause.fail()
         complaint = f": {self.secrets.line(session.complaint)}" if session.complaint else ""
-        level = logging.INFO if session.was_open and not complaint else logging.WARNING
+        level = logging.INFO if quiet and not complaint else logging.WARNING
         told = self.secrets.line(reason)
         logger.log(level, "MCP server %s of agent %s: %s%s", self.name, self.agent, told, complaint)
 

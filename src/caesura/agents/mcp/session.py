@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from caesura import __version__
 from caesura.agents.mcp import exchange, failures, http, requests
+from caesura.agents.mcp.allowance import Allowance
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.failures import Away, Forgotten, Unreadable
 from caesura.agents.mcp.shares import Share
@@ -57,6 +58,7 @@ class Session:
         self._child: Child | None = None
         self._refused: str | None = None
         self._abandoned: str | None = None
+        self._allowance = Allowance(self._cut_off)
         #: Those who wait for an answer.
         self._waiting = 0
         #: Why the server does not let us in, if its last answer says so.
@@ -64,6 +66,8 @@ class Session:
         #: No call begins any more; the connection closes when the last one has ended.
         self._spent = False
         self.was_open = False
+        #: The server was cut off, because it sent too much that nobody asked for.
+        self.is_cut_off = False
         self.ended: str | None = None
         self.task = asyncio.create_task(self._keep(), name=f"mcp-{entry.name}")
 
@@ -151,6 +155,11 @@ class Session:
             task.cancel()
         if late:
             await asyncio.wait(late, timeout=_ENDING)
+
+    def _cut_off(self, reason: str) -> None:
+        self.is_cut_off = True
+        self.abandon(reason)
+        self._give_up()
 
     def _done(self, call: asyncio.Task[Any]) -> None:
         self._calls.discard(call)
@@ -241,11 +250,15 @@ class Session:
         entry = self._entry
         if entry.url is not None:
             headers = headers_of(entry, self._environ)
-            async with http.client(headers, self._share, self._refuse, self._answered) as client:
+            async with http.client(
+                headers, self._share, self._allowance, self._refuse, self._answered
+            ) as client:
                 yield streamable_http_client(entry.url, http_client=client, max_sse_event_size=None)
             return
         assert entry.command is not None  # noqa: S101 - the file was checked
-        self._child = Child([entry.command, *entry.args], dict(entry.env), self._share, self._over.set)
+        self._child = Child(
+            [entry.command, *entry.args], dict(entry.env), self._share, self._allowance, self._over.set
+        )
         yield self._child.streams()
 
 

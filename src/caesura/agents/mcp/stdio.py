@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from caesura.agents.mcp import messages, requests
+from caesura.agents.mcp.allowance import Allowance, kind_of
 from caesura.agents.mcp.messages import Unwieldy
 from caesura.agents.mcp.shares import Held, Share
 
@@ -38,11 +39,17 @@ class Child:
     """The process of a server: `ended` is why it is gone, and `complaint` what it wrote last about it."""
 
     def __init__(
-        self, command: Sequence[str], env: dict[str, str], share: Share, gone: Callable[[], None]
+        self,
+        command: Sequence[str],
+        env: dict[str, str],
+        share: Share,
+        allowance: Allowance,
+        gone: Callable[[], None],
     ) -> None:
         """`env` is added to the few variables that every server gets. `gone` is called when the server can no
         longer be spoken to."""
         self._command, self._env, self._share, self._gone = command, env, share, gone
+        self._allowance = allowance
         self._errors = bytearray()
         self.ended: str | None = None
 
@@ -113,8 +120,12 @@ class Child:
             while (end := held.data.find(b"\n", start)) >= 0:
                 line = held.take(end, 1).strip()
                 start = 0
-                if line:
-                    await incoming.send(await self._message(line))
+                if not line:
+                    self._allowance.take(1)
+                    continue
+                item = await self._message(line)
+                self._allowance.take(len(line), kind_of(vars(getattr(item, "message", item))))
+                await incoming.send(item)
             held.check()
 
     async def _message(self, line: bytes) -> SessionMessage | Exception:
@@ -143,6 +154,7 @@ class Child:
         try:
             async with sent:
                 async for item in sent:
+                    self._allowance.send(kind_of(vars(item.message)))
                     text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
                     await process.stdin.send(text.encode() + b"\n")
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
