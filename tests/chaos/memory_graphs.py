@@ -13,7 +13,7 @@ TEXTS = {
     "invoked": ("before", *_INNER, "called {0}", "after"),
     "asking": ("before", *_INNER, "yes {0}", "after"),
     "twice": ("before", *_INNER, *_INNER, "called {0} {0}", "after"),
-    "in a tool": ("before", *_INNER, "asked {0}", "after"),
+    "tool": ("before", *_INNER, "asked {0}", "after"),
 }
 _CALLS = {
     "node": "call = RunnableLambda(come) | inner",
@@ -36,7 +36,7 @@ async def call(state):
     found = [await inner.ainvoke({"messages": [("user", "x")]}) for _ in range(2)]
     return {"messages": [AIMessage(f"called {found[0]['count']} {found[1]['count']}")]}
 """,
-    "in a tool": """
+    "tool": """
 @tool
 async def ask() -> str:
     "Ask."

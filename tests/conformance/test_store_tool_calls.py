@@ -45,6 +45,22 @@ async def test_a_call_that_stops_to_ask_is_not_under_way_until_it_begins_again(d
     assert await status() == "ended"
 
 
+async def test_a_call_may_be_taken_over_by_another_attempt(database: Database) -> None:
+    turn = await make_turn(database)
+
+    async def stored() -> tool_calls.ToolCall:
+        return (await database.read(tool_calls.of, turn.num))["c1"]
+
+    await database.write(tool_calls.begin, turn.num, "c1", "pay", ARGS, "here")
+    await database.write(tool_calls.finish, turn.num, "c1", {"status": "ok"})
+    ended = await stored()
+    await database.write(tool_calls.forget_places, turn.num)
+    assert await stored() == ended._replace(place=None)
+    for call in (ended._replace(place="there"), ended._replace(place="there", status="begun", output=None)):
+        await database.write(tool_calls.take_over, turn.num, call)
+        assert await stored() == call
+
+
 async def test_each_turn_has_a_journal_of_its_own(database: Database) -> None:
     one, two = await make_turn(database), await make_turn(database)
     for turn in (one, two):

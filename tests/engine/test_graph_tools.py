@@ -11,10 +11,11 @@ from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, Questions
 from caesura.core.turns import Turn
+from caesura.store import life
 from tests import agent_files
 from tests.engine.crash import lose
 from tests.engine.world import NO, YES, Said, World
-from tests.graph_files import marked, wants
+from tests.graph_files import IMPORTS, chain, marked, wants
 from tests.waiting import until
 
 
@@ -314,3 +315,104 @@ async def test_a_command_is_no_result_of_a_marked_tool(world: World) -> None:
     said = await world.say(wants(("command", {}), ("command_too", {})))
     assert said.finished, said.outcome
     assert [(status, "Command" in text) for _, text, status in said.results()] == [("error", True)] * 2
+
+
+async def stopped(world: World, message: str, calls: int) -> Turn:
+    """A turn that was stopped when so many calls were under way."""
+    turn = await world.send(message)
+    await until(lambda: len(world.traces()) == calls)
+    world.engine.supervisor.stop(turn.num, "user")
+    assert isinstance((await world.segment(turn)).outcome, ev.Stopped)
+    return turn
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [("agent", "acharge"), ("node", "charge"), ("bare", "amail"), ("nested", "acharge"), ("plain", "mail")],
+)
+@pytest.mark.parametrize("answer", [YES, NO])
+async def test_who_tries_again_is_asked_about_a_call_that_was_under_way(
+    world: World, how: str, name: str, answer: Answer
+) -> None:
+    graph(world, how)
+    # The second attempt sees the calls of the first: this message has them both times.
+    wanted = {"id": "c1", "name": name, "args": {"text": "x"}}
+    turn = await stopped(world, json.dumps({"replies": [[wanted], [{**wanted, "id": "c2"}]]}), 1)
+    before = world.traces()
+    world.agents.joinpath("go").touch()
+    again = await world.retry(turn)
+    (asked,) = again.waiting(Approval)
+    assert (asked.unknown, asked.name, asked.args) == (True, name, {"text": "x"})
+    assert world.traces() == before, "nothing was made again unasked"
+    said = await world.resume(again, answer)
+    assert world.traces() == before * (2 if answer is YES else 1), "with the same key"
+    assert said.finished or how == "bare", said.outcome
+    await world.checked(turn)
+
+
+#: Two equal calls, then a node that fails once and waits once, and a third equal call.
+ROW = """
+import asyncio
+from pathlib import Path
+import caesura
+
+TRACE = Path(TRACED)
+
+def leave(line):
+    with TRACE.open("a") as file:
+        file.write(line + "\\n")
+
+@caesura.tool(permission="auto")
+@tool
+def jot(text: str) -> str:
+    "Jot it down."
+    leave("jot")
+    if text == "bad" and not TRACE.with_name("fine").exists():
+        raise caesura.ToolError("bad")
+    return text
+
+async def say(text):
+    return {"messages": [AIMessage(await jot.ainvoke({"text": text}))]}
+
+async def one(state):
+    return await say("a")
+
+async def two(state):
+    return await say("a")
+
+async def three(state):
+    if not TRACE.with_name("go").exists():
+        raise RuntimeError("as asked")
+    leave("three")
+    while not TRACE.with_name("on").exists():
+        await asyncio.sleep(0.01)
+
+async def four(state):
+    return await say("a")
+
+async def five(state):
+    return await say("bad")
+"""
+
+
+async def test_a_graph_that_is_tried_again_repeats_no_call_that_has_ended(hasty: World) -> None:
+    source = IMPORTS + ROW.replace("TRACED", repr(str(hasty.trace)))
+    (hasty.agents / "marked.py").write_text(chain(source, "one", "two", "three", "four", "five"))
+    agent_files.put(hasty.agents, "tester", "type: langgraph\ngraph: 'marked:graph'\n")
+    failed = await hasty.say("go")
+    assert failed.failure.code == "internal"
+    assert hasty.traces() == ["jot", "jot"]
+    hasty.trace.with_name("go").touch()
+    await hasty.database.write(life.reopen, failed.turn.id)
+    hasty.engine.supervisor.nudge()
+    await until(lambda: "three" in hasty.traces())
+    assert hasty.traces() == ["jot", "jot", "three"]
+    await lose(hasty)
+    hasty.trace.with_name("on").touch()
+    assert (await hasty.segment(failed.turn)).failure.code == "internal"
+    assert hasty.traces() == ["jot", "jot", "three", "three", "jot", "jot"], "the third was not made before"
+    hasty.trace.with_name("fine").touch()
+    said = await hasty.retry(failed.turn)
+    assert said.finished, said.outcome
+    assert hasty.traces()[-2:] == ["three", "jot"], "what has failed is made again"
+    await hasty.checked(failed.turn)

@@ -98,7 +98,8 @@ class _Call:
         unknown outcome needs its own decision."""
         transcript = self._run.transcript
         decided = self._wish.approvals(unknown)
-        if not decided or decided[-1][0].id in transcript.lapsed:
+        lapsed = transcript.lapsed | transcript.ids_before_retry if unknown else transcript.lapsed
+        if not decided or decided[-1][0].id in lapsed:
             return None
         return decided[-1] if not unknown or self._wish.id in transcript.doubted else None
 

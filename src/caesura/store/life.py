@@ -38,7 +38,7 @@ from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, Ru
 from caesura.core.interrupts import closed_by
 from caesura.core.notes import NOTHING, About
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
-from caesura.store import changes, conversations, events, interrupts, shares
+from caesura.store import changes, conversations, events, interrupts, shares, tool_calls
 from caesura.store.schema import QUEUED, graph_states, live, now_ms, running, turns
 from caesura.store.shares import Share
 from caesura.store.statements import Prepared
@@ -317,6 +317,7 @@ def reopen(connection: Connection, turn_id: str) -> Turn:
     if connection.execute(statement).rowcount == 0:
         raise Conflict("only a failed or stopped turn can be tried again")
     turn = get(connection, turn_id)
+    tool_calls.forget_places(connection, turn.num)
     changes.note(connection, turn.conversation_id)
     return turn
 

@@ -14,7 +14,8 @@ from caesura.store.statements import Prepared
 
 
 class ToolCall(NamedTuple):
-    """`place` says where an operator's own graph makes the call."""
+    """`place` says where an operator's own graph makes the call, and is None if it was made before the turn
+    was tried again."""
 
     id: str
     name: str
@@ -47,6 +48,17 @@ def finish(connection: Connection, turn: int, call_id: str, output: dict[str, An
     _FINISH.count(connection, at_turn=turn, at_id=call_id, output=json_data.dumps(output))
 
 
+def forget_places(connection: Connection, turn: int) -> None:
+    """The turn is tried again: a graph may make its calls elsewhere."""
+    _FORGET.count(connection, at_turn=turn)
+
+
+def take_over(connection: Connection, turn: int, call: ToolCall) -> None:
+    """Record that a graph makes the call at this place now. What came of it may count as unknown again."""
+    unknown = {"status": "begun", "output": None, "ended_at": None} if call.status == "begun" else {}
+    _TAKE_OVER.count(connection, at_turn=turn, at_id=call.id, place=call.place, **unknown)
+
+
 def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
     rows = _OF.rows(connection, turn=turn)
     return {
@@ -68,4 +80,6 @@ _BEGIN = Prepared(insert(tool_calls).values(begun_at=now_ms()))
 _BEGIN_AGAIN = Prepared(update(tool_calls).where(*_ONE).values(begun_at=now_ms(), ended_at=None))
 _ASK = Prepared(update(tool_calls).where(*_ONE, tool_calls.c.status == "begun").values(ended_at=now_ms()))
 _FINISH = Prepared(update(tool_calls).where(*_ONE).values(status="ended", ended_at=now_ms()))
+_FORGET = Prepared(update(tool_calls).where(tool_calls.c.turn == bindparam("at_turn")).values(place=None))
+_TAKE_OVER = Prepared(update(tool_calls).where(*_ONE))
 _OF = Prepared(select(tool_calls).where(tool_calls.c.turn == bindparam("turn")))

@@ -17,6 +17,7 @@ from caesura.engine.graphs import reviews
 from caesura.engine.graphs.runs import NodeRun
 from caesura.engine.graphs.tasks import id_of, tasks_of
 from caesura.engine.run import Scope
+from caesura.store import tool_calls
 
 #: The longest id of a model's call that is used, and how many calls with the same id are told apart by it.
 _LONGEST = 190
@@ -50,6 +51,9 @@ class CallIds:
         self._asked = _asked(scope)
         self._refused = _refused(scope)
         said = self._run.transcript
+        #: The calls of attempts before the newest, and those that were taken over by their new places.
+        self._earlier = _earlier(scope) if said.retries else {}
+        self._taken = {call.place: call.id for call in self._run.journal.values()} if said.retries else {}
         self._ended = {message.tool_call_id for message in said.finished if message.role == "tool"}
         for call, (ref, message) in said.calls.items():
             reply = Reply(call, id_of(ref), tuple(tasks_of(ref)))
@@ -82,6 +86,33 @@ class CallIds:
             node.called.add(found)
             self._made[found] = name, args, place
         return found
+
+    def take_over(self, place: str, name: str, args: Any, repeatable: bool) -> str | None:
+        """The id of the equal call of an attempt before the turn was tried again, which this one stands for.
+        `place` names this call, and no other of the attempt. What is safe to repeat is made again."""
+        run = self._run
+        if not run.transcript.retries:
+            return None
+        if place not in self._taken:
+            before = self._earlier.get(_equal(name, args), [])
+            left = (run.journal[before.pop()] for _ in range(len(before)))
+            free = (item for item in left if item.place is None and not (repeatable and item.output))
+            if (call := next(free, None)) is None:
+                return None
+            call = call._replace(place=place)
+            if call.output is not None and call.output["status"] == "unknown":  # the person decides again
+                call = call._replace(status="begun", output=None)
+            self._taken[place], run.journal[call.id] = call.id, call
+            run.note(also=lambda connection: tool_calls.take_over(connection, run.turn.num, call))
+        self._made[self._taken[place]] = name, args, place
+        return self._taken[place]
+
+    def place(self, call_id: str) -> str | None:
+        """Where the call with this id was made."""
+        if (made := self._made.get(call_id)) is not None:
+            return made[2]
+        noted = self._run.journal.get(call_id)
+        return noted.place if noted is not None else None
 
     def open(self, given: str, name: str, args: Any, taken: Container[str | None] = ()) -> str:
         """The id of a call that a person is to decide about: none of those that are taken."""
@@ -135,7 +166,7 @@ class CallIds:
 
         def rank(call_id: str) -> tuple[bool, bool, int]:
             told = self._told.get(call_id)
-            here = place != "" and self._place(call_id) == place
+            here = place != "" and self.place(call_id) == place
             if told is None:
                 return here, False, -1
             return here, self._is_of(call_id, path), told.reply.number
@@ -150,14 +181,9 @@ class CallIds:
         return call_id not in self._ended and not self.is_journalled(call_id)
 
     def _is_free(self, call_id: str, node: NodeRun) -> bool:
-        return call_id not in node.called and self._place(call_id) in (None, node.place)
-
-    def _place(self, call_id: str) -> str | None:
-        """Where the call with this id was made."""
-        if (made := self._made.get(call_id)) is not None:
-            return made[2]
-        noted = self._run.journal.get(call_id)
-        return noted.place if noted is not None else None
+        place, retries = self.place(call_id), self._run.transcript.retries
+        earlier = place is None and retries and call_id in self._run.journal
+        return call_id not in node.called and not earlier and place in (None, node.place)
 
     def _was_changed(self, call_id: str, name: str) -> bool:
         """Whether the graph may have changed the arguments of this call: nobody has decided about it."""
@@ -196,6 +222,26 @@ def _asked(scope: Scope) -> Mapping[str, list[tuple[str, Any]]]:
             if item.answer is not None and item.answer.answers:
                 found[asked.tool_call_id].append((asked.name, reviews.answered(asked.args, item.answer)))
     return found
+
+
+def _earlier(scope: Scope) -> Mapping[tuple[str, bytes], list[str]]:
+    """The calls before the turn was tried again that have had an effect, or may have had one: by the tool and
+    the arguments, as the model gave them and as a person has edited them. Those that have ended come last."""
+    run, said, found = scope.run, scope.run.transcript, defaultdict[tuple[str, bytes], list[str]](list)
+    parents = {message.tool_call_id: message.parent for message in said.finished if message.role == "tool"}
+    parents |= {call_id: begun.parent for call_id, begun in said.running.items()}
+    for call in sorted(run.journal.values(), key=lambda call: call.output is not None):
+        ended = "" if call.output is None else call.output["status"]
+        if call.place is None and ended not in ("error", "refused") and parents.get(call.id) == scope.parent:
+            forms = {_equal(call.name, args) for args in (call.args, said.wanted.get(call.id, call.args))}
+            for form in forms:
+                found[form].append(call.id)
+    return found
+
+
+def _equal(name: str, args: Any) -> tuple[str, bytes]:
+    """The same for equal calls."""
+    return name, json_data.dumps(sorted(json_data.clean(args).items()))
 
 
 def _refused(scope: Scope) -> set[str | None]:

@@ -78,7 +78,7 @@ class OwnCalls:
         if asyncio.get_running_loop() is not self._loop:
             raise RuntimeError("another event loop runs here: await this in a graph's node that is async")
         node, plain = self.runs.here(), json_data.clean(args)
-        outcome = await self._once(self._named(None, tool, plain, node), tool, plain, node)
+        outcome = await self._once(self._id(None, tool, plain, node), tool, plain, node)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -124,18 +124,23 @@ class OwnCalls:
         tool = self._tool(begun, target, given)
         args = begun.args if begun.args is not None else to_jsonable_python(dict(given), fallback=str)
         node = self.runs.node(begun)
-        call_id = self.ids.make(begun.id or "", tool.name, args, tool.defaults, node)
-        call_id = call_id or self._named(begun.id, tool, args, node)
-        return self._once(call_id, tool, args, node)
+        return self._once(self._id(begun.id, tool, args, node), tool, args, node)
+
+    def _id(self, given: str | None, tool: Tool, args: dict[str, Any], node: NodeRun) -> str:
+        """The id of this call, to which a model may have given one."""
+        named = self._named(given, tool, args, node)
+        taken = self.ids.take_over(named, tool.name, args, tool.repeatable)
+        return taken or self.ids.make(given or "", tool.name, args, tool.defaults, node) or named
 
     def _once(self, call_id: str, tool: Tool, args: dict[str, Any], node: NodeRun) -> asyncio.Task[Outcome]:
+        place = self.ids.place(call_id) or node.place
         task = self._tasks.get(call_id)
         if task is not None and task.cancelled():
-            self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None, node.place)
+            self._run.journal[call_id] = ToolCall(call_id, tool.name, args, "begun", None, place)
             task = None
         if task is None:
             self._run.journalled.add(call_id)
-            wanted = {"id": call_id, "name": tool.name, "args": args, "place": node.place}
+            wanted = {"id": call_id, "name": tool.name, "args": args, "place": place}
             task = self._tasks[call_id] = self._group.create_task(self._outcome(tool, wanted))
         return task
 
@@ -155,8 +160,8 @@ class OwnCalls:
         return replace(tool, action=with_injected)
 
     def _named(self, given: str | None, tool: Tool, args: Mapping[str, Any], node: NodeRun) -> str:
-        """An id for a call that has none, or one that cannot be used. It is the same when the graph's node
-        runs again and makes the same call."""
+        """A name for the call, and its id if it has none that can be used. It is the same when the graph's
+        node runs again and makes the same call."""
         told = json_data.dumps([self._scope.parent, given, node.where, tool.name, args])
         name = hashlib.sha256(told).hexdigest()[:32]
         node.numbers[name] += 1
