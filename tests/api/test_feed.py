@@ -3,12 +3,12 @@
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import event as sql
 from sqlalchemy import update
 
 from caesura.dialects.native.feed import MODELS
@@ -20,6 +20,7 @@ from tests.api.reading import Event, conversation, events, finished, send, to_se
 from tests.api.server import Served
 from tests.client.process import Process
 from tests.effort import examples
+from tests.sent import statements
 
 
 @pytest.fixture
@@ -408,33 +409,22 @@ def test_nothing_is_lost_or_told_twice_when_the_server_is_killed(tmp_path: Path)
 
 def test_an_idle_feed_asks_nothing_or_one_small_question_for_all(node: Served, client: httpx.Client) -> None:
     """On PostgreSQL one query for each look, however many feeds are open; on SQLite none at all."""
-    statements: list[str] = []
-
-    def note(*args: Any) -> None:
-        statements.append(args[2])
-
     conversation(client)
     for name in ("bob", "carol", "dave"):
         node.token(name)
-    feeds = [feed(node, None, name) for name in ("alice", "alice", "bob", "carol", "dave")]
-    for found in feeds:
-        found.__enter__()
-    try:
-        engine = node.database.engines[1]
-        sql.listen(engine, "before_cursor_execute", note)
+    with ExitStack() as after:
+        for name in ("alice", "alice", "bob", "carol", "dave"):
+            after.enter_context(feed(node, None, name))
+        sent = after.enter_context(statements())
         if node.database.shared:
-            until(lambda: sum("unnest" in text for text in statements) >= 2)
-            looks = [text for text in statements if "changes" in text]
+            until(lambda: sum("unnest" in text for text in sent) >= 2)
+            looks = [text for text in sent if "changes" in text]
             assert all("unnest" in text for text in looks)
         else:
             with node.client("erin") as erin:
                 turn = finished(erin, "echo x")
                 events(erin, turn["id"])
-            assert not any("changes" in text for text in statements)
-        sql.remove(engine, "before_cursor_execute", note)
-    finally:
-        for found in feeds:
-            found.__exit__(None, None, None)
+            assert not any("changes" in text for text in sent)
 
 
 def test_too_many_feeds_of_one_person_are_refused(tmp_path: Path) -> None:

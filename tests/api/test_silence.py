@@ -24,7 +24,6 @@ from tests.relay import Relay
 def hasty() -> None:
     """Cut a silent connection soon."""
     postgres._LIMIT, postgres._WAIT = 3.0, 3
-    postgres.Postgres._write.__defaults__ = (3.0,)
 
 
 @contextmanager
@@ -53,7 +52,7 @@ def test_ready_has_its_own_time_limit(
 ) -> None:
     """Whoever asks gets an answer long before a silent connection is cut: here it is never cut."""
     monkeypatch.setattr(health, "_PATIENCE", 0.3)
-    monkeypatch.setattr(postgres.Postgres._write, "__defaults__", (3600.0,))
+    monkeypatch.setattr(postgres, "_LIMIT", 3600.0)
     monkeypatch.setattr(service, "_PROBED", 0.0)
     with ExitStack() as after, Relay(postgres_url) as relay:
         server = Served(tmp_path, database_url=relay.url).start()

@@ -16,14 +16,17 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Engine, event
+from psycopg.pq import PipelineStatus, TransactionStatus
+from sqlalchemy import Connection
 
 from caesura.store import events, sqlite, statements
 from caesura.store.open import open_database
+from caesura.store.wire import Wire
 from tests.chaos.crowd import write_until_killed
 from tests.chaos.kinds import Kinds
 from tests.chaos.process import Program, wait_for
 from tests.chaos.story import Story
+from tests.sent import listen
 
 When = Literal["before", "after"]
 
@@ -81,12 +84,10 @@ async def _write(url: str, name: str, life: float, say: Callable[[str], None]) -
 def _call_before_commits(reaper: Reaper) -> None:
     """Call the reaper before COMMIT, and before a statement that is its own transaction."""
 
-    def before_commit(connection: Connection) -> None:
-        if not _autocommits(connection) and not threading.current_thread().name.startswith("caesura-read"):
-            reaper()
-
-    def before_statement(connection: Connection, cursor: object, text: str, *_: object) -> None:
-        if _autocommits(connection) and "INSERT" in text:
+    def before_statement(wire: Wire, text: str) -> None:
+        reads = threading.current_thread().name.startswith("caesura-read")
+        alone = wire.info.transaction_status == TransactionStatus.IDLE and "INSERT" in text
+        if (text == "COMMIT" and not reads) or (alone and wire.pgconn.pipeline_status == PipelineStatus.OFF):
             reaper()
 
     def run(connection: Connection, text: str, *values: Any) -> Any:
@@ -94,14 +95,9 @@ def _call_before_commits(reaper: Reaper) -> None:
             reaper()
         return statements.run(connection, text, *values)
 
-    event.listen(Engine, "commit", before_commit)
-    event.listen(Engine, "before_cursor_execute", before_statement)
+    listen(before_statement)
     setattr(sqlite, "run", run)  # noqa: B010 - with this the writer begins and ends its transactions
     setattr(events, "run", run)  # noqa: B010 - and with this it writes words
-
-
-def _autocommits(connection: Connection) -> bool:
-    return bool(getattr(connection.connection.driver_connection, "autocommit", False))
 
 
 def _child(order: dict[str, Any], out: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 
 from caesura.store import events, sqlite, statements
+from tests.sent import listen
 
 _WRITE = re.compile(r"(?:INSERT INTO|UPDATE(?! (?:OF|SKIP|NOWAIT)\b)|DELETE FROM) \w+")
 
@@ -21,6 +22,7 @@ class Kinds:
     def __init__(self) -> None:
         self._written: dict[object, set[str]] = {}
         event.listen(Engine, "before_cursor_execute", self._listen)
+        listen(lambda _, text: self._note(text))
         self._run = statements.run
         for module in (statements, sqlite, events):
             setattr(module, "run", self._listen_and_run)  # noqa: B010 - these go straight to SQLite
@@ -42,7 +44,7 @@ class Kinds:
 
 
 def _writer() -> object:
-    """Each transaction has a task of its own. A heartbeat has a thread."""
+    """Each transaction has a thread or, on the event loop, a task of its own."""
     with suppress(RuntimeError):
         return asyncio.current_task()
     return threading.current_thread()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import pytest
-from sqlalchemy import Connection, event, select
+from sqlalchemy import Connection, select
 
 from caesura.core import json_data
 from caesura.core.events import Finished, TextDelta
@@ -18,6 +18,7 @@ from caesura.store.database import Database
 from tests.conformance.rows import make_conversation, make_turn, settled
 from tests.log.flaky import Flaky, times
 from tests.log.reading import check, places, said, stored, word
+from tests.sent import statements
 
 MOST = 64
 
@@ -75,10 +76,10 @@ async def test_one_transaction_holds_a_bounded_number_of_endings(database: Datab
 async def test_endings_at_once_cost_few_statements_each(database: Database) -> None:
     log = Log(database)
     streams, made = await _streams(log, database, 2 * MOST)
-    sent: list[str] = []
-    for engine in database.engines:
-        event.listen(engine, "before_cursor_execute", lambda *args: sent.append(args[2]))
-    await asyncio.gather(*(s.commit(Finished(), also=Over(t)) for s, t in zip(streams, made, strict=True)))
+    with statements() as sent:
+        await asyncio.gather(
+            *(s.commit(Finished(), also=Over(t)) for s, t in zip(streams, made, strict=True))
+        )
     assert len(sent) < len(made)  # on SQLite only the beginning of a transaction is counted
     await _assert_over(database, made)
 

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event, func, select
+from sqlalchemy import Connection, func, select
 
 from caesura.core import codec
 from caesura.core.events import Envelope, Event, RunStarted, TextDelta, ToolFinished
@@ -17,6 +17,7 @@ from caesura.log.log import WINDOW_BYTES
 from caesura.log.tail import Tail
 from caesura.store import events, schema
 from caesura.store.database import Database
+from caesura.store.wire import Result, Wire
 from tests.conformance.rows import make_turn
 from tests.log.reading import PATIENCE, words
 
@@ -88,18 +89,22 @@ async def test_a_window_of_a_packed_log_reads_only_the_rows_it_needs(
     await log.close()
 
 
-async def test_a_window_reads_no_more_rows_than_its_bytes_allow(database: Database) -> None:
+async def test_a_window_reads_no_more_rows_than_its_bytes_allow(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """PostgreSQL sends every row that a statement finds, whether it is read or not."""
     log, turn = Log(database), await make_turn(database)
     for place in range(1, 41):
         await log.append(turn.num, 1, [_tool(place, "x" * 60_000)])
     sent: list[int] = []
+    read = Wire.run
 
-    def count(connection: Connection, cursor: Any, *_: object) -> None:
-        sent.append(cursor.rowcount)
+    def count(*args: Any) -> Result:
+        result = read(*args)
+        sent.append(len(result.rows))
+        return result
 
-    for engine in database.engines:
-        event.listen(engine, "after_cursor_execute", count)
+    monkeypatch.setattr(Wire, "run", count)
     found, size = await database.read(events.window, turn.num, 0, WINDOW, WINDOW_BYTES)
     assert [item.seq for item in found] == [1, 2, 3, 4, 5]
     assert WINDOW_BYTES < size < WINDOW_BYTES + 60_000

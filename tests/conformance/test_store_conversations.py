@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event, update
+from sqlalchemy import Connection, update
 
 from caesura.core.answers import Answer
 from caesura.core.errors import BadInput, Conflict, NoConversation, NotFound, Unauthenticated
@@ -17,6 +17,7 @@ from caesura.store.conversations import Order
 from caesura.store.database import Database
 from caesura.store.statements import driver
 from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
+from tests.sent import statements
 
 
 async def test_a_new_conversation_is_idle_and_empty(database: Database) -> None:
@@ -279,15 +280,15 @@ async def _statements(database: Database, work: Callable[..., Any], *args: Any, 
         seen.append(statement)
 
     def traced(connection: Connection) -> None:
-        if database.shared:
-            event.listen(connection, "before_cursor_execute", note)
-        else:
+        if not database.shared:
             driver(connection).set_trace_callback(lambda statement: note(None, None, statement))
         work(connection, *args, **kwargs)
         if not database.shared:
             driver(connection).set_trace_callback(None)
 
-    await database.read(traced)
+    with statements() as sent:
+        await database.read(traced)
+    seen += sent
     return len(seen)
 
 

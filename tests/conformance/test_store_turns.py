@@ -1,13 +1,11 @@
 """Turns, their tree, and who runs them, on every backend."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from annotated_types import Le
-from sqlalchemy import Connection, Select, event, update
+from sqlalchemy import Connection, Select, update
 
 from caesura.core import events as ev
 from caesura.core.answers import Answer
@@ -30,6 +28,7 @@ from tests.conformance.rows import (
     settled,
     turns_of,
 )
+from tests.sent import statements
 
 HOSTILE = "a\0b 中😀\ud800 \u2028"
 
@@ -233,28 +232,13 @@ async def test_a_heartbeat_names_as_many_turns_as_a_process_may_work_on(database
     most = next(bound.le for bound in Settings.model_fields["runs"].metadata if isinstance(bound, Le))
     assert isinstance(most, int)
     numbers = range(turn.num, turn.num + most)
-    with _statements(database) as said:
+    with statements() as said:
         assert await database.write(life.renew, "node-1", numbers, LEASE) == {turn.num: None}
         assert await database.write(life.held, "node-1", numbers) == {turn.num: None}
     if database.shared:
         # PostgreSQL ends a transaction that waits too long for its client, which would compile a long list.
         assert len(said) == 2
         assert max(map(len, said)) < 1000
-
-
-@contextmanager
-def _statements(database: Database) -> Iterator[list[str]]:
-    """The statements that are run for writing."""
-    said: list[str] = []
-
-    def saw(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-        said.append(statement)
-
-    event.listen(database.engines[0], "before_cursor_execute", saw)
-    try:
-        yield said
-    finally:
-        event.remove(database.engines[0], "before_cursor_execute", saw)
 
 
 async def test_heartbeats_and_writes_of_many_turns_never_deadlock(

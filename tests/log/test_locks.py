@@ -19,6 +19,7 @@ from caesura.store import conversations, fence, life, shares, turns
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from caesura.store.postgres import Postgres
+from caesura.store.statements import on_postgres, send
 from tests.conformance.rows import make_turn, settled
 from tests.log.reading import check, places, stored, word, write
 
@@ -176,11 +177,12 @@ async def test_whether_a_commit_has_landed_is_checked_after_the_turn_is_locked(
     stream.note(word(made.num, 1), also=lambda _: None)
     (batch,) = stream.take()
     genuine = fence.hold_some
-    with narrow._blocking.connect() as first:
+    with narrow._blocking.engine.connect() as first:
+        on_postgres(first).later("BEGIN")
         assert append(first, [batch]) == [None]
 
         def hold(connection: Connection, wanted: Collection[tuple[int, int]]) -> fence.Refused:
-            first.commit()
+            send(first, "COMMIT")
             return genuine(connection, wanted)
 
         monkeypatch.setattr(fence, "hold_some", hold)

@@ -17,7 +17,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, delete, func, insert, 
 from caesura.core import json_data
 from caesura.core.interrupts import Decision, Interrupt, Status
 from caesura.store.schema import changes, conversations, now_ms
-from caesura.store.statements import NOTED, Prepared
+from caesura.store.statements import NOTED, Prepared, send
 
 Kind = Literal["conversation", "deleted", "opened", "closed", "blank", "floor"]
 
@@ -106,8 +106,8 @@ def forget(connection: Connection) -> None:
 
 
 def write(connection: Connection) -> set[str]:
-    """Write what the transaction has noted. Nothing may follow but its commit. Returns whose changes they
-    are."""
+    """Write what the transaction has noted. Nothing may follow but its commit, which PostgreSQL gets in the
+    same message. Returns whose changes they are."""
     noted: list[_Noted] | None = connection.info.pop(NOTED, None)
     if not noted:
         return set()
@@ -115,8 +115,8 @@ def write(connection: Connection) -> set[str]:
     items = list({item[:3]: item for item in reversed(noted)}.values())[::-1]
     if connection.dialect.name != "sqlite":
         columns = zip(*((item.user_id, *item[:4]) for item in items), strict=True)
-        found = connection.exec_driver_sql(_WRITE_ALL, (*(list(column) for column in columns), _LOCK))
-        return {row.user_id for row in found}
+        values = (*(list(column) for column in columns), _LOCK)
+        return {row.user_id for row in send(connection, _WRITE_ALL, values, "COMMIT").rows}
     return {user_id for item in items for user_id in _write_one(connection, item)}
 
 
@@ -163,8 +163,8 @@ def after(connection: Connection, user_id: str, seq: int, limit: int) -> list[Ch
 
 def news(connection: Connection, seen: Mapping[str, int]) -> set[str]:
     """Those of these people who have changes after the one that each has seen. For PostgreSQL."""
-    found = connection.exec_driver_sql(_NEWS, (list(seen), list(seen.values())))
-    return {row.user_id for row in found}
+    found = send(connection, _NEWS, (list(seen), list(seen.values())))
+    return {row.user_id for row in found.rows}
 
 
 # --- removing

@@ -41,7 +41,7 @@ from caesura.store.schema import (
     users,
     waits,
 )
-from caesura.store.statements import Prepared
+from caesura.store.statements import Prepared, send
 
 Order = Literal["created", "updated"]
 _TITLE = 200
@@ -185,9 +185,8 @@ def set_first_titles(connection: Connection, titles: Mapping[str, str]) -> int:
         changes.note(connection, id_)
     if connection.dialect.name == "sqlite":
         return sum(_TITLE_FIRST.count(connection, at_id=id_, title=_short(titles[id_])) for id_ in titles)
-    return connection.exec_driver_sql(
-        _TITLE_FIRST_ALL, (list(titles), [_short(title) for title in titles.values()])
-    ).rowcount
+    values = (list(titles), [_short(title) for title in titles.values()])
+    return send(connection, _TITLE_FIRST_ALL, values).changed
 
 
 def _short(title: str) -> str:
@@ -205,7 +204,7 @@ def activate(connection: Connection, conversation_id: str, turn_id: str) -> None
 def extend(connection: Connection, conversation_id: str, turn_id: str) -> None:
     """A new turn was made: the active branch ends in it."""
     changes.note(connection, conversation_id)
-    _EXTEND.count(connection, at_id=conversation_id, active_turn=turn_id)
+    _EXTEND.later(connection, at_id=conversation_id, active_turn=turn_id)
 
 
 def lock(connection: Connection, conversation_id: str, user_id: str | None = None) -> Any:

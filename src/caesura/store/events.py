@@ -15,7 +15,7 @@ from caesura.core.events import Envelope, RunStarted
 from caesura.store import shares
 from caesura.store.fence import NONE_REFUSED, Refused, hold, refused
 from caesura.store.schema import events, turns
-from caesura.store.statements import Prepared, run, savepoint
+from caesura.store.statements import Prepared, run, savepoint, send
 
 #: A packed row has about this many events, of about this many bytes before compression.
 _PACK, _PACK_BYTES = 512, 256 * 1024
@@ -112,7 +112,7 @@ def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> Refused:
     if connection.dialect.name == "sqlite":
         count = _insert_sqlite(connection, lines)
         return NONE_REFUSED if count == len(rows) else refused(connection, wanted)
-    inserted = connection.exec_driver_sql(_INSERT_POSTGRESQL, _arrays(lines)).scalars().all()
+    inserted = [row.turn for row in send(connection, _INSERT_POSTGRESQL, _arrays(lines)).rows]
     return NONE_REFUSED if len(inserted) == len(rows) else refused(connection, wanted, set(inserted))
 
 

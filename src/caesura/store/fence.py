@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from caesura.core.errors import Fenced
 from caesura.store.schema import turns
-from caesura.store.statements import Prepared
+from caesura.store.statements import Prepared, send
 
 
 class Refused(NamedTuple):
@@ -36,7 +36,7 @@ def hold_some(connection: Connection, wanted: Collection[tuple[int, int]]) -> Re
     if connection.dialect.name == "sqlite":
         found = {num: row[0] for num in numbers if (row := _EPOCH.row(connection, num=num))}
         return Refused(frozenset(one for one in wanted if found.get(one[0]) != one[1]))
-    rows = connection.exec_driver_sql(_HOLD_SOME, (list(numbers),))
+    rows = send(connection, _HOLD_SOME, (list(numbers),)).rows
     held: dict[int, int] = {row.num: row.epoch for row in rows}
     if all(held.get(num) == epoch for num, epoch in wanted):
         return NONE_REFUSED
@@ -49,8 +49,11 @@ def refused(
     """Which of these turns and epochs could not be written to. `held` are the turns whose rows could be
     locked; None means all of them."""
     numbers = {num for num, _ in wanted}
-    found = connection.execute(select(turns.c.num, turns.c.epoch).where(turns.c.num.in_(numbers)))
-    owned = {(row.num, row.epoch) for row in found}
+    if connection.dialect.name == "sqlite":
+        mine = select(turns.c.num, turns.c.epoch).where(turns.c.num.in_(numbers))
+        owned = {(row.num, row.epoch) for row in connection.execute(mine)}
+    else:
+        owned = {(row.num, row.epoch) for row in send(connection, _EPOCHS, (list(numbers),)).rows}
     locked = owned.intersection(wanted) if held is not None else ()
     return Refused(
         frozenset(one for one in wanted if one not in owned),
@@ -70,6 +73,7 @@ _HOLD = Prepared(
     .with_for_update(key_share=True)
 )
 _EPOCH = Prepared(select(turns.c.epoch).where(turns.c.num == bindparam("num")))
+_EPOCHS = "SELECT num, epoch FROM turns WHERE num = ANY(%s)"
 #: For the rest of the transaction no other lock is waited for longer than this: a row that somebody else has
 #: locked must not delay the rest of the transaction.
 _HOLD_SOME = (

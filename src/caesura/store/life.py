@@ -41,7 +41,7 @@ from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
 from caesura.store import changes, conversations, events, interrupts, shares, tool_calls
 from caesura.store.schema import QUEUED, graph_states, live, now_ms, running, turns
 from caesura.store.shares import Share
-from caesura.store.statements import Prepared
+from caesura.store.statements import Prepared, send
 from caesura.store.turns import get, made
 
 logger = logging.getLogger(__name__)
@@ -162,8 +162,8 @@ def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: 
     that lock would delay every writer to one of the other turns."""
     if connection.dialect.name != "sqlite":
         # One statement with one value for all numbers: a list of thousands would be compiled each time.
-        found = connection.exec_driver_sql(_RENEW_ALL, (list(numbers), owner, lease_ms))
-        return {row.num: row.stop_requested for row in found}
+        found = send(connection, _RENEW_ALL, (list(numbers), owner, lease_ms))
+        return {row.num: row.stop_requested for row in found.rows}
     mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
     statement = update(turns).where(mine).values(lease_until=now_ms() + lease_ms)
     renewed = connection.execute(statement.returning(turns.c.num, turns.c.stop_requested))
@@ -173,10 +173,10 @@ def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: 
 def held(connection: Connection, owner: str, numbers: Iterable[int]) -> dict[int, str | None]:
     """The turns of these that belong to this owner, and whether each is asked to stop. Renews no lease."""
     if connection.dialect.name != "sqlite":
-        found = connection.exec_driver_sql(_HELD_ALL, (list(numbers), owner))
+        found = send(connection, _HELD_ALL, (list(numbers), owner)).rows
     else:
         mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
-        found = connection.execute(select(turns.c.num, turns.c.stop_requested).where(mine))
+        found = list(connection.execute(select(turns.c.num, turns.c.stop_requested).where(mine)))
     return {row.num: row.stop_requested for row in found}
 
 
@@ -400,7 +400,7 @@ def _changing(statuses: tuple[Status, ...], ended: bool) -> Prepared:
 
 def _change_all(connection: Connection, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
     columns = tuple(list(column) for column in zip(*lines, strict=True))
-    if connection.exec_driver_sql(statement, columns).rowcount != len(lines):
+    if send(connection, statement, columns).changed != len(lines):
         raise Fenced
 
 

@@ -1,31 +1,34 @@
-"""PostgreSQL: one transaction per unit of work, over psycopg, shared by many processes."""
+"""PostgreSQL: one transaction per unit of work, over libpq, shared by many processes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager, closing
+import threading
+from collections.abc import Callable, Collection
+from contextlib import closing
 from typing import Any
 
 from psycopg.errors import DeadlockDetected
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import make_url
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
-from caesura.store import changes, migrate
+from caesura.store import changes, migrate, wire
+from caesura.store.connections import Connections, Unit, commit, leave
 from caesura.store.database import P, T, Work, cause, storage_errors
-from caesura.store.watchdog import cut_after, cut_in_thread_after
+from caesura.store.watchdog import cut_in_thread_after
 
 _POOL = 10
 _WAIT = 5
 #: How often work is retried after a deadlock.
 _DEADLOCKS = 3
-#: Seconds for one attempt: a server that does not answer must not block this process for ever. The second
-#: number is added for opening and returning a connection.
-_LIMIT, _MORE = 10.0, 10.0
+#: Seconds for one attempt: a server that does not answer must not block this process for ever.
+_LIMIT = 10.0
+#: Seconds after which a connection without an answer makes all doubtful that were not used since: they may be
+#: silent, too. Whoever comes next opens new ones.
+_DOUBT = 2.0
 #: Seconds for a heartbeat: a second one must be possible before a lease expires.
 _BEAT = 3.0
 #: Milliseconds. A process that is suspended or cut off during a transaction must not lock its rows for ever:
@@ -54,20 +57,23 @@ class Postgres:
     shared = True
     light = False
 
-    def __init__(
-        self,
-        writing: AsyncEngine,
-        reading: AsyncEngine,
-        lightly: AsyncEngine,
-        stating: AsyncEngine,
-        blocking: Engine,
-        after_commit: Callable[[], None],
-    ) -> None:
+    def __init__(self, target: URL, pool_size: int, after_commit: Callable[[], None]) -> None:
         """Readers have connections of their own, so that writes do not wait for them, however many there are.
         Runs have their own too: requests that wait for each other's locks do not stop words from being
         written."""
-        self._writing, self._reading, self._lightly = writing, reading, lightly
-        self._stating, self._blocking = stating, blocking
+
+        def connections(name: str, most: int) -> Connections:
+            made: Engine = create_engine(
+                target, poolclass=NullPool, isolation_level="AUTOCOMMIT", creator=lambda: _connect(made)
+            )
+            event.listen(made, "connect", _bound)
+            return Connections(f"caesura-{name}", made, most)
+
+        self._writing, self._reading = connections("write", pool_size), connections("read", pool_size)
+        self._lightly, self._blocking = connections("light", _LIGHT), connections("block", 1)
+        #: On the event loop: words are one statement, and a thread would cost more than that.
+        self._stating, self._places = connections("state", 1), asyncio.Semaphore(_STATING)
+        self._beating = threading.Lock()
         self._after_commit = after_commit
         self._told: list[Callable[[Collection[str]], None]] = []
         self._closed = False
@@ -78,48 +84,34 @@ class Postgres:
     ) -> Postgres:
         """Connect, and migrate the schema: one process at a time, whoever comes first."""
         target = make_url(url).set(drivername="postgresql+psycopg")
-        options: dict[str, Any] = {
-            "pool_timeout": _WAIT,
-            "connect_args": {"connect_timeout": _WAIT, "application_name": "caesura", **_NETWORK},
-        }
-        writing = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
-        reading = create_async_engine(
-            target, pool_size=pool_size, max_overflow=0, isolation_level="REPEATABLE READ", **options
-        )
-        lightly = create_async_engine(target, pool_size=_LIGHT, max_overflow=0, **options)
-        # A statement that is its own transaction needs one round trip. With BEGIN and COMMIT it needs three,
-        # and each of them waits for the event loop.
-        stating = create_async_engine(
-            target, pool_size=_STATING, max_overflow=0, isolation_level="AUTOCOMMIT", **options
-        )
-        blocking = create_engine(target, pool_size=1, max_overflow=0, **options)
-        database = cls(writing, reading, lightly, stating, blocking, after_commit or _nothing)
-        for made in (*database.engines, blocking):
-            event.listen(made, "connect", _bound)
         try:
-            await database._write(writing, migrate.upgrade, None)
+            with storage_errors():
+                await asyncio.to_thread(_migrate, target)
         except CaesuraError as error:
-            await database.close()
             where = target.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
             raise StartupError(f"{where} cannot be opened: {cause(error)}") from error
-        return database
+        return cls(target, pool_size, after_commit or _nothing)
 
     @property
     def engines(self) -> tuple[Engine, ...]:
-        return tuple(engine.sync_engine for engine in self._asynchronous)
+        return tuple(kind.engine for kind in self._kinds)
 
     @property
-    def _asynchronous(self) -> tuple[AsyncEngine, ...]:
-        return self._writing, self._reading, self._lightly, self._stating
+    def _kinds(self) -> tuple[Connections, ...]:
+        return self._writing, self._reading, self._lightly, self._stating, self._blocking
 
     def listen(self, told: Callable[[Collection[str]], None]) -> None:
         self._told.append(told)
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        self._refuse_closed()
+        def unit(connection: Connection) -> T:
+            wire.of(connection).later("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            result = work(connection, *args, **kwargs)
+            leave(connection, "COMMIT")
+            return result
+
         with storage_errors():
-            async with asyncio.timeout(_LIMIT + _MORE), _connected(self._reading, _LIMIT) as connection:
-                return await connection.run_sync(lambda c: work(c, *args, **kwargs))
+            return await self._run(self._reading, unit)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._write(self._writing, lambda connection: work(connection, *args, **kwargs))
@@ -129,28 +121,50 @@ class Postgres:
         return await self._write(self._lightly, lambda connection: work(connection, *args, **kwargs))
 
     async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._write(self._stating, lambda connection: work(connection, *args, **kwargs))
+        def unit(connection: Connection) -> T:
+            result = work(connection, *args, **kwargs)
+            self._after_commit()
+            return result
 
-    async def _write(
-        self, engine: AsyncEngine, work: Callable[[Connection], T], limit: float | None = _LIMIT
-    ) -> T:
+        with storage_errors():
+            async with self._places:
+                return await self._run(self._stating, unit)
+
+    async def _write(self, kind: Connections, work: Callable[[Connection], T]) -> T:
         """Retry work that PostgreSQL aborted because of a deadlock: it has had no effect."""
-        self._refuse_closed()
         with storage_errors():
             for left in reversed(range(_DEADLOCKS + 1)):
                 try:
-                    wait = asyncio.timeout(limit and limit + _MORE)
-                    async with wait, _connected(engine, limit) as connection, connection.begin():
-                        result, people = await connection.run_sync(_noting, work)
-                    break
+                    return await self._run(kind, lambda connection: self._transact(connection, work))
                 except OperationalError as error:
                     if not left or not isinstance(error.orig, DeadlockDetected):
                         raise
+        raise AssertionError  # the last try has returned or raised
+
+    def _transact(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        wire.of(connection).later("BEGIN")
+        changes.forget(connection)
+        result = work(connection)
+        people = changes.write(connection)
+        commit(connection)
         self._after_commit()
-        if people:
-            for told in self._told:
-                told(people)
+        for told in self._told if people else ():
+            told(people)
         return result
+
+    async def _run(self, kind: Connections, work: Callable[[Connection], T]) -> T:
+        """Run this on a connection of this kind. It ends within the limit, with an error if it must."""
+        if self._closed:
+            raise Unavailable("the database is closed")
+        unit = Unit(work, _LIMIT, _DOUBT, self._doubt)
+        result: T = await (kind.on_loop(unit) if kind is self._stating else kind.in_thread(unit))
+        return result
+
+    def _doubt(self, unit: Unit) -> None:
+        """Nothing has come back for long. Perhaps all connections of that time are silent: whoever comes next
+        gets a new one."""
+        for kind in self._kinds:
+            kind.drop(unused_since=unit.began)
 
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
         result = await self.write(work)
@@ -161,59 +175,48 @@ class Postgres:
         pass
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        self._refuse_closed()
-        with (
-            storage_errors(),
-            self._blocking.connect() as connection,
-            cut_in_thread_after(connection.connection.driver_connection, _BEAT),
-            connection.begin(),
-        ):
-            return _noting(connection, lambda c: work(c, *args, **kwargs))[0]
+        def unit(connection: Connection) -> T:
+            with cut_in_thread_after(wire.of(connection), _BEAT):
+                return self._transact(connection, lambda c: work(c, *args, **kwargs))
+
+        if self._closed:
+            raise Unavailable("the database is closed")
+        with storage_errors(), self._beating:
+            result: T = self._blocking.run(Unit(unit))
+            return result
 
     async def close(self) -> None:
         self._closed = True
-        for engine in self._asynchronous:
-            await engine.dispose()
-        self._blocking.dispose()
-
-    def _refuse_closed(self) -> None:
-        """An engine that was disposed of would open new connections, which nobody closes."""
-        if self._closed:
-            raise Unavailable("the database is closed")
+        for kind in self._kinds:
+            await asyncio.to_thread(kind.close)
 
 
-def _noting(connection: Connection, work: Callable[[Connection], T]) -> tuple[T, set[str]]:
-    changes.forget(connection)
-    return work(connection), changes.write(connection)
-
-
-@asynccontextmanager
-async def _connected(engine: AsyncEngine, limit: float | None) -> AsyncIterator[AsyncConnection]:
-    """The limit is also for the return of the connection: what a read began is rolled back then."""
-    connection = await engine.connect()
-    with cut_after(_driver(connection), limit):
-        try:
-            yield connection
-        finally:
-            await asyncio.shield(connection.close())
-
-
-def _driver(connection: AsyncConnection) -> Any:
-    """The driver's own connection."""
-    made = connection.sync_connection
-    return made.connection.driver_connection if made is not None else None
+def _connect(engine: Engine) -> wire.Wire:
+    places, options = engine.dialect.create_connect_args(engine.url)
+    settings: dict[str, Any] = {
+        "connect_timeout": _WAIT,
+        "application_name": "caesura",
+        **_NETWORK,
+        **options,
+    }
+    return wire.Wire.connect(*places, prepare_threshold=None, **settings)
 
 
 def _bound(connection: Any, record: ConnectionPoolEntry) -> None:
     made: Any = record.driver_connection
     try:
         with cut_in_thread_after(made, _WAIT), closing(connection.cursor()) as cursor:
-            for name, milliseconds in _SERVER_SIDE.items():
-                cursor.execute(f"SET {name} = {milliseconds}")
-            connection.commit()
+            cursor.execute("; ".join(f"SET {name} = {value}" for name, value in _SERVER_SIDE.items()))
     except BaseException:
-        made.pgconn.finish()  # the caller was cancelled, and the pool does not know this connection
+        made.pgconn.finish()  # the pool does not know this connection
         raise
+
+
+def _migrate(target: URL) -> None:
+    engine: Engine = create_engine(target, poolclass=NullPool, creator=lambda: _connect(engine))
+    event.listen(engine, "connect", _bound)
+    with engine.begin() as connection:
+        migrate.upgrade(connection)
 
 
 def _nothing() -> None:

@@ -25,7 +25,7 @@ from caesura.store.schema import (
     users,
     waits,
 )
-from caesura.store.statements import Prepared
+from caesura.store.statements import Prepared, on_postgres
 
 #: Seconds after which a retry may succeed.
 _RETRY = 2
@@ -69,7 +69,7 @@ def check(connection: Connection, user_id: str, share: Share) -> None:
 def charge(connection: Connection, *numbers: int) -> None:
     """Update the accounting to the current size of these turns. The caller holds the turns."""
     if connection.dialect.name != "sqlite":
-        connection.exec_driver_sql(_CHARGE, (list(numbers),))
+        on_postgres(connection).later(_CHARGE, (list(numbers),))
         return
     for num in numbers:
         row = _MEASURE.row(connection, num=num)

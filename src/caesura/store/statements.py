@@ -1,8 +1,7 @@
 """Statements that every turn needs, compiled once.
 
-SQLAlchemy makes one set of statements serve both databases, but its overhead far exceeds SQLite's own time. A
-prepared statement goes straight to SQLite's driver. PostgreSQL, whose round trip takes longer than all of
-that, gets it in the usual way.
+SQLAlchemy makes one set of statements serve both databases, but its overhead far exceeds the databases' own
+time. A prepared statement goes straight to the driver: SQLite's, or `wire.Wire`.
 """
 
 from __future__ import annotations
@@ -10,13 +9,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import UpdateBase
 from sqlalchemy.sql.selectable import Select
+
+if TYPE_CHECKING:
+    from caesura.store.wire import Result, Values, Wire
 
 #: The key of a connection's `info` under which its transaction gathers what it has to note (`changes`).
 NOTED = "caesura.noted"
@@ -40,7 +42,7 @@ class Prepared:
 
     def rows(self, connection: Connection, **values: Any) -> Sequence[Any]:
         if connection.dialect.name != "sqlite":
-            return connection.execute(self._statement, values).all()
+            return self._send(connection, values).rows
         cursor, found = self._run(connection, values)
         if self._row is None:
             names = [(column[0], Any) for column in cursor.description]
@@ -51,7 +53,7 @@ class Prepared:
         """The rows one by one, as plain tuples. SQLite reads a row only when it is asked for; PostgreSQL
         sends all of them."""
         if connection.dialect.name != "sqlite":
-            yield from connection.execute(self._statement, values)
+            yield from self._send(connection, values).rows
             return
         text, given = self._bound(connection, values)
         try:
@@ -68,17 +70,33 @@ class Prepared:
     def count(self, connection: Connection, **values: Any) -> int:
         """How many rows it changed."""
         if connection.dialect.name != "sqlite":
-            return connection.execute(self._statement, values).rowcount
+            return self._send(connection, values).changed
         return self._run(connection, values)[0].rowcount
+
+    def later(self, connection: Connection, **values: Any) -> None:
+        """Run it before the next statement of the transaction, or its commit. Nobody needs its result."""
+        if connection.dialect.name == "sqlite":
+            self._run(connection, values)
+        else:
+            form = self._form(connection, values)
+            on_postgres(connection).later(form.text, form.constants | values)
+
+    def _send(self, connection: Connection, values: dict[str, Any]) -> Result:
+        form = self._form(connection, values)
+        return send(connection, form.text, form.constants | values)
 
     def _run(self, connection: Connection, values: dict[str, Any]) -> tuple[sqlite3.Cursor, list[Any]]:
         return run(connection, *self._bound(connection, values))
 
-    def _bound(self, connection: Connection, values: dict[str, Any]) -> tuple[str, list[Any]]:
-        names = tuple(values)
+    def _form(self, connection: Connection, values: dict[str, Any]) -> _Form:
+        names = (connection.dialect.name, *values)
         form = self._forms.get(names)
         if form is None:
-            form = self._forms[names] = self._compiled(connection, names)
+            form = self._forms[names] = self._compiled(connection, names[1:])
+        return form
+
+    def _bound(self, connection: Connection, values: dict[str, Any]) -> tuple[str, list[Any]]:
+        form = self._form(connection, values)
         given = form.constants | values
         return form.text, [given[name] for name in form.places]
 
@@ -98,8 +116,23 @@ def run(connection: Connection, text: str, values: Sequence[Any] = ()) -> tuple[
         raise _translated(connection, text, error) from error
 
 
-def _translated(connection: Connection, text: str, error: sqlite3.Error) -> BaseException:
-    return DBAPIError.instance(text, None, error, sqlite3.Error, dialect=connection.dialect)
+def send(connection: Connection, text: str, values: Values = (), *after: str) -> Result:
+    """Run a statement on PostgreSQL's driver, and those of `after` if it succeeds. Errors are raised as
+    SQLAlchemy raises them."""
+    try:
+        return on_postgres(connection).run(text, values, *after)
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _translated(connection, text, error) from error
+
+
+def _translated(connection: Connection, text: str, error: Exception) -> BaseException:
+    base = connection.dialect.loaded_dbapi.Error
+    return DBAPIError.instance(text, None, error, base, dialect=connection.dialect)
+
+
+def on_postgres(connection: Connection) -> Wire:
+    found: Any = connection.connection.driver_connection
+    return found  # type: ignore[no-any-return]
 
 
 def driver(connection: Connection) -> sqlite3.Connection:
@@ -123,8 +156,14 @@ def savepoint(connection: Connection) -> Iterator[None]:
 @contextmanager
 def _savepoint(connection: Connection) -> Iterator[None]:
     if connection.dialect.name != "sqlite":
-        with connection.begin_nested():
+        on_postgres(connection).later("SAVEPOINT caesura")
+        try:
             yield
+            send(connection, "RELEASE caesura")
+        except BaseException:
+            if on_postgres(connection).usable:
+                send(connection, "ROLLBACK TO caesura", (), "RELEASE caesura")
+            raise
         return
     run(connection, "SAVEPOINT caesura")
     try:

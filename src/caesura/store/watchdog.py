@@ -7,7 +7,6 @@ all connections of the pool: they stopped answering together.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import threading
@@ -19,30 +18,17 @@ import psycopg
 
 
 @contextmanager
-def cut_after(connection: Any, seconds: float | None) -> Iterator[None]:
-    """Cut this driver connection if it is still in use after `seconds`. For the event loop."""
-    if seconds is None:
-        yield
-        return
-    timer = asyncio.get_running_loop().call_later(seconds, _cut, connection)
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-@contextmanager
 def cut_in_thread_after(connection: Any, seconds: float) -> Iterator[None]:
-    """As `cut_after`, for any other thread."""
+    """Cut this driver connection if it is still in use after `seconds`. For a thread."""
     needed = True
     lock = threading.Lock()
 
-    def cut() -> None:
+    def late() -> None:
         with lock:
             if needed:
-                _cut(connection)
+                cut(connection)
 
-    timer = threading.Timer(seconds, cut)
+    timer = threading.Timer(seconds, late)
     timer.daemon = True
     timer.start()
     try:
@@ -53,7 +39,7 @@ def cut_in_thread_after(connection: Any, seconds: float) -> Iterator[None]:
             needed = False
 
 
-def _cut(connection: Any) -> None:
+def cut(connection: Any) -> None:
     with (
         suppress(OSError, psycopg.Error),  # the connection has already failed
         socket.socket(fileno=os.dup(connection.pgconn.socket)) as handle,
