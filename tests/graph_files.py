@@ -361,13 +361,19 @@ def ask_user(questions: list[dict], answers: list[str] | None = None) -> str:
     return json.dumps(answers, ensure_ascii=False)
 
 
+@tool
+def choose(questions: list[dict]) -> str:
+    "Ask the person, without a review."
+    return json.dumps(interrupt({"questions": questions}), ensure_ascii=False)
+
+
 review = HumanInTheLoopMiddleware(
     interrupt_on={"write_file": True, "execute": True, "ask_user": {questions}},
     interrupt_mode="{mode}",
 )
 graph = create_agent(
     Scripted(),
-    tools=[write_file, execute, ask_user],
+    tools=[write_file, execute, ask_user, choose],
     middleware=[review],
     checkpointer=MemorySaver(),
 )

@@ -53,6 +53,27 @@ async def test_questions_of_interrupt_are_a_form_whose_answers_are_a_list(hasty:
     await hasty.checked(said.turn)
 
 
+async def test_tools_that_ask_with_interrupt_at_once_each_get_their_answers(hasty: World) -> None:
+    put(hasty)
+    said = await hasty.say(
+        wants(("choose", {"questions": [COLOUR]}), ("choose", {"questions": [HOW]}), WRITE)
+    )
+    said = await hasty.resume(said, YES)
+    texts = {"你喜欢什么颜色?": "浅蓝", "怎么执行?": "now"}
+    forms = said.waiting(Questions)
+    assert {form.questions[0].question for form in forms} == texts.keys()
+    first, second = (
+        {form.id: Answer("answers", answers=(texts[form.questions[0].question],))} for form in forms
+    )
+    assert not await hasty.answer(said.turn, first)
+    await lose(hasty)
+    assert await hasty.answer(said.turn, second)
+    said = await hasty.segment(said.turn)
+    assert said.text == '["浅蓝"] | ["now"] | wrote hello.py'
+    assert hasty.traces() == ["write hello.py"]
+    await hasty.checked(said.turn)
+
+
 async def test_a_form_of_interrupt_that_is_refused_returns_false_and_is_among_the_refusals(
     world: World,
 ) -> None:
