@@ -392,6 +392,115 @@ form = form.compile(checkpointer=MemorySaver())
 """
 
 
+#: Agents that research: each node tells a front end what it does.
+_RESEARCH = """
+from datetime import datetime
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langgraph.config import get_stream_writer
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import interrupt
+
+
+def leave(line):
+    with open("{trace}", "a") as file:
+        file.write(line + "\\n")
+
+
+class Words(BaseChatModel):
+    text: str
+
+    @property
+    def _llm_type(self):
+        return "words"
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(self.text))])
+
+    async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
+        for word in self.text.split(" "):
+            yield ChatGenerationChunk(message=AIMessageChunk(word + " "))
+
+
+class State(MessagesState):
+    pending: dict
+    result: str
+
+
+def tell(kind, agent, **data):
+    event = {{"type": kind, "agent": agent, "timestamp": datetime.now().isoformat()}}
+    get_stream_writer()({{**event, "data": data}} if data else event)
+
+
+async def say(agent, text, messages):
+    tell("start", agent)
+    whole = ""
+    async for chunk in Words(text=text).astream(messages):
+        whole += chunk.content
+        tell("llm_chunk", agent, content=chunk.content, reasoning_content="")
+    tell("llm_complete", agent, token_usage={{}})
+    return AIMessage(whole)
+
+
+class Research:
+    def __init__(self, manager):
+        self._manager = manager
+
+    async def lead_agent(self, state):
+        if not state.get("result"):
+            said = await say("lead_agent", "I look at the page.", state["messages"])
+            return {{"messages": [said], "pending": {{"url": "https://example.org/"}}}}
+        if state["result"] == "refused":
+            said = await say("lead_agent", "I have not seen it.", state["messages"])
+            return {{"messages": [said], "result": ""}}
+        session = self._manager.current_session_id
+        await self._manager.create_artifact(session, "report", "markdown", "Report", "# Draft")
+        await self._manager.update_artifact(session, "report", "Draft", "What the page says")
+        said = await say("lead_agent", "The report is written.", state["messages"])
+        return {{"messages": [said], "pending": {{}}, "result": ""}}
+
+    async def tool_execution(self, state):
+        tell("permission_required", "crawl_agent", routing={{"tool_name": "web_fetch"}})
+        approved = interrupt(
+            {{
+                "type": "tool_permission",
+                "agent": "crawl_agent",
+                "tool_name": "web_fetch",
+                "params": state["pending"],
+                "permission_level": "confirm",
+                "message": "Tool 'web_fetch' requires confirm permission",
+            }}
+        )
+        if not approved:
+            return {{"result": "refused", "pending": {{}}}}
+        tell("tool_start", "crawl_agent", tool_name="web_fetch")
+        leave("fetched " + state["pending"]["url"])
+        tell("tool_result", "crawl_agent", success=True)
+        return {{"result": "the page", "pending": {{}}}}
+
+
+async def create_multi_agent_graph(tool_permissions=None, artifact_manager=None, checkpointer=None):
+    research = Research(artifact_manager)
+    builder = StateGraph(State)
+    builder.add_node("lead_agent", research.lead_agent)
+    builder.add_node("tool_execution", research.tool_execution)
+    builder.add_edge(START, "lead_agent")
+    builder.add_conditional_edges(
+        "lead_agent", lambda state: "tool_execution" if state.get("pending") else END, ["tool_execution", END]
+    )
+    builder.add_edge("tool_execution", "lead_agent")
+    return builder.compile(checkpointer=checkpointer)
+"""
+
+
+def research(trace: Path) -> str:
+    """The source of `create_multi_agent_graph`."""
+    preload("langgraph.prebuilt")
+    return _RESEARCH.format(trace=trace)
+
+
 def preload(*modules: str) -> None:
     """Import what a graph's file imports: on a busy machine that may take longer than a file may take."""
     for module in modules:

@@ -87,7 +87,7 @@ def given(artifact_manager, *, checkpointer):
     return build().copy({"checkpointer": checkpointer})
 
 
-async def seeds(tool_permissions=None, artifact_manager=None, checkpointer=None, db_path="x.db"):
+async def optional(tool_permissions=None, artifact_manager=None, checkpointer=None, db_path="x.db"):
     assert artifact_manager and checkpointer and tool_permissions is None
     await asyncio.sleep(0)
     return build().copy({"checkpointer": checkpointer})
@@ -190,7 +190,7 @@ def faults(folder: Path, spec: str) -> list[str]:
         ("later", []),
         ("lazy", []),
         ("given", []),
-        ("seeds", []),
+        ("optional", []),
         (
             "breaks",
             [

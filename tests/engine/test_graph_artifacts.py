@@ -12,7 +12,7 @@ from tests.engine.crash import lose
 from tests.engine.world import YES, World
 from tests.graph_files import IMPORTS
 
-#: A graph made as seed 004 makes its own.
+#: A graph that an async function makes.
 MAKER = """
 import asyncio
 import os
