@@ -7,13 +7,17 @@ from sqlalchemy import Connection, delete, update
 
 from caesura.core import events as ev
 from caesura.core.answers import Answer
+from caesura.core.errors import AgentChanged
 from caesura.core.interrupts import Approval, Confirmation
-from caesura.store import schema
+from caesura.store import interrupts, schema
 from tests.engine.crash import lose
 from tests.engine.test_agents import OWN
 from tests.engine.test_graphs import ASK, graph
-from tests.engine.world import YES, Said, World
+from tests.engine.test_reviewed_graphs import DROP, put
+from tests.engine.world import NO, YES, Said, World
+from tests.graph_files import chain, reviewed, wants
 from tests.openai_server import Call, Hang, Held, Say
+from tests.waiting import until
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
 NOTE = Call("note", {"text": "a"}, "note-1")
@@ -226,3 +230,105 @@ async def test_a_confirmation_is_asked_with_the_phrases_that_the_turn_began_with
     said = await world.resume(said, YES)
     assert said.waiting(Confirmation)[0].reason == "Now say aye."
     assert (await world.resume(said, CONFIRMED)).finished
+
+
+TWO = """
+def ask(state):
+    return {"messages": [AIMessage(f"you said {interrupt(1)}")]}
+
+def pay(state):
+    leave("pay")
+    return {"messages": [AIMessage("paid")]}
+"""
+
+
+def with_nodes(world: World, *nodes: str, source: str = TWO) -> None:
+    graph(world, chain(source, *nodes))
+
+
+@RESTART
+async def test_an_answer_is_refused_while_the_graph_has_no_such_node_and_counts_when_it_is_back(
+    world: World, restart: bool
+) -> None:
+    with_nodes(world, "ask", "pay")
+    said, answer = await world.say("go"), Answer("value", value=1)
+    with_nodes(world, "pay")
+    await restarted(world, restart)
+    for _ in range(2):
+        with pytest.raises(
+            AgentChanged, match="the agent tester has changed, and cannot go on from this question"
+        ):
+            await world.resume(said, answer)
+    [row] = await world.database.read(interrupts.inbox, "alice")
+    assert row.interrupt.id == said.interrupts[0].id
+    assert world.traces() == []
+    with_nodes(world, "ask", "pay")
+    await restarted(world, restart)
+    said = await world.resume(said, answer)
+    assert said.finished
+    assert said.text == "you said 1paid"
+    assert world.traces() == ["pay"]
+
+
+@pytest.mark.parametrize("nodes", [("ask", "look", "pay"), ("look", "ask", "pay"), ("ask",)])
+async def test_a_graph_goes_on_if_it_has_the_node_that_asks(world: World, nodes: tuple[str, ...]) -> None:
+    with_nodes(world, "ask", "pay")
+    said = await world.say("go")
+    with_nodes(world, *nodes, source=TWO + "\ndef look(state):\n    leave('look')\n    return {}\n")
+    await restarted(world)
+    said = await world.resume(said, Answer("value", value=1))
+    assert said.finished
+    assert world.traces() == (["look"] if nodes[1:2] == ("look",) else []) + (
+        ["pay"] if "pay" in nodes else []
+    )
+
+
+async def test_a_graph_that_runs_and_cannot_go_on_fails_and_a_retry_starts_it_anew(hasty: World) -> None:
+    waits = "import time\n" + TWO.replace('leave("pay")', 'leave("pay")\n    time.sleep(0.2)')
+    with_nodes(hasty, "pay", source=waits)
+    turn = await hasty.send("go")
+    await until(lambda: bool(hasty.traces()))
+    with_nodes(hasty, "other", source=TWO.replace("def pay", "def other").replace('"pay"', '"other"'))
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    assert (said.failure.code, said.failure.retryable) == ("agent_changed", True)
+    assert said.failure.message.startswith("The agent's graph has changed")
+    assert hasty.traces() == ["pay"]
+    said = await hasty.retry(turn)
+    assert said.finished
+    assert hasty.traces() == ["pay", "other"]
+
+
+@pytest.mark.parametrize(
+    ("now", "answerable"),
+    [
+        ('{"send_mail": True, "drop_table": True}', True),
+        ('{"send_mail": True}', False),
+        ('{"send_mail": True, "drop_table": True, "look_up": True}', False),
+    ],
+    ids=["same", "looser", "stricter"],
+)
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+async def test_a_refusal_is_taken_only_if_the_graph_heeds_it(
+    world: World, mode: str, now: str, answerable: bool
+) -> None:
+    source = reviewed(world.trace, mode).replace("tools=[send_mail", "tools=[look_up, send_mail")
+    source = source.replace(
+        "review = Human", '@tool\ndef look_up() -> str:\n    "Look."\n    return "it"\n\n\nreview = Human'
+    )
+    put(world, mode)
+    file = world.agents / "reviewed.py"
+    file.write_text(source)
+    world.load_anew()
+    said = await world.say(wants(DROP, ("look_up", {})))
+    begin, end = source.index("interrupt_on={"), source.index("    interrupt_mode")
+    file.write_text(f"{source[:begin]}interrupt_on={now},\n{source[end:]}")
+    world.load_anew()
+    await restarted(world)
+    if answerable or (mode, "look_up" in now) == ("per_call", True):
+        assert (await world.resume(said, NO)).results()[0][0] == "drop_table"
+    else:
+        with pytest.raises(AgentChanged):
+            await world.resume(said, NO)
+        assert len(await world.database.read(interrupts.inbox, "alice")) == 1
+    assert world.traces() == []

@@ -63,6 +63,17 @@ class Builder:
         """The agents that there are now."""
         return self._catalog.names
 
+    @property
+    def has_graphs(self) -> bool:
+        return any(agent.graph is not None for agent in self._catalog.agents())
+
+    def worker(self, agent: Agent, name: str) -> Agent | None:
+        """The agent of this name among the sub-agents of an agent, and theirs."""
+        found = (link.agent for link in agent.sub_agents)
+        return next(
+            (item for each in found if (item := each if each.name == name else self.worker(each, name))), None
+        )
+
     def current(self, agent: Agent) -> Compiled:
         """An agent as its file says now."""
         known = self._compiled.get(agent.name)

@@ -38,7 +38,7 @@ from caesura.engine.runner import Runner
 from caesura.engine.supervisor import Supervisor
 from caesura.log import Log
 from caesura.models.connections import Connections
-from caesura.store import events, life, turns
+from caesura.store import events, interrupts, life, turns
 from caesura.store.database import Database
 
 logger = logging.getLogger(__name__)
@@ -210,6 +210,30 @@ class Engine:
         self.supervisor.hurry(turn)
 
     # --- how it is
+
+    async def check_graph(self, user_id: str, interrupt_id: str) -> None:
+        """Refuse an answer with which a graph cannot go on, because what asked is no part of it any more."""
+        if not self._builder.has_graphs:
+            return
+        from caesura.engine.graphs import fit  # LangGraph takes half a second to load, and few need it
+
+        def read(connection: Connection) -> tuple[Turn, dict[tuple[str | None, str], list[fit.Waiting]]]:
+            turn = turns.get(connection, interrupts.get(connection, interrupt_id, user_id).turn_id)
+            pending = [item.interrupt for item in interrupts.pending(connection, turn.num)]
+            asking = {(item.parent, item.agent) for item in pending}
+            return turn, {(call, name): fit.waiting(connection, turn.num, call) for call, name in asking}
+
+        turn, asking = await self._database.read(read)
+        self._check_agent(turn)
+        agent = self._builder.agent(turn.agent)
+        for (call, name), found in asking.items():
+            asks = agent if call is None else self._builder.worker(agent, name)
+            if asks is None:
+                continue  # the sub-agent is gone, which its call says
+            graph = self._builder.current(asks).graph
+            if bool(found) != bool(graph) or not await fit.checked(self.runner.aside, graph, found):
+                told = "cannot go on from this question. It stays open until a version that can is back"
+                raise AgentChanged(f"the agent {asks.name} has changed, and {told}")
 
     async def check_edit(self, item: Interrupt, answer: Answer) -> None:
         """Refuse edited arguments that do not fit the tool's schema."""

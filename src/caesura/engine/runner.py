@@ -65,10 +65,10 @@ class Runner:
         self._observers = observers
         self.history = history or History(database)
         self.holdings = Holdings(limits.results, limits.results_of_person)
-        self._aside = Aside("caesura-texts")
+        self.aside = Aside("caesura-texts")
         self._runs: dict[int, Run] = {}
         changes = changes or Changes()
-        self._interrupts = Interrupts(database, self._aside, changes)
+        self._interrupts = Interrupts(database, self.aside, changes)
         self._titles = Titles(database, log, spawn)
         self._summaries = Summaries(database, spawn)
         self._ending = Ending(log, self.history, spawn, changes)
@@ -172,7 +172,7 @@ class Runner:
             journal=past.joined(known.journal, transcript),
             interrupts=known.interrupts,
             control=control,
-            aside=self._aside,
+            aside=self.aside,
             database=self._database,
             holding=holding,
             grants=set(turn.grants),

@@ -199,6 +199,8 @@ class Turns:
             return self._engine.take(connection, found[0].turn_id)
 
         await self._check_edits(user_id, answers)
+        for interrupt_id in list(answers)[:1]:  # they are of one turn
+            await self._engine.check_graph(user_id, interrupt_id)
         begun = await self._begin(user_id, key, decide)
         if begun.new and not begun.ours:  # the run that asked may still hold the turn
             self._engine.hurry(begun.turn)

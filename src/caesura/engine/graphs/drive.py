@@ -28,8 +28,8 @@ from caesura.core.interrupts import Questions as Form
 from caesura.core.messages import Message
 from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
-from caesura.engine.failures import StepLimit
-from caesura.engine.graphs import identity, own_calls, states
+from caesura.engine.failures import GraphChanged, StepLimit
+from caesura.engine.graphs import fit, identity, own_calls, states
 from caesura.engine.graphs.messages import given, refs
 from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.questions import Questions, waiting
@@ -87,6 +87,10 @@ async def _observed(
     """Run a graph that works on this message, with the calls of its marked tools."""
     state = None
     if scope.run.cause != "start":
+        if scope.run.cause in ("adopt", "resume"):
+            waits = await scope.run.database.read(fit.waiting, scope.run.turn.num, scope.parent)
+            if not await fit.checked(scope.run.aside, scope.agent.graph, waits):
+                raise GraphChanged
         state = await _state(scope, _config(scope))
         await _void_unknown(scope, state)
     async with own_calls.of(scope) as calls:

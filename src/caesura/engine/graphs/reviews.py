@@ -4,7 +4,8 @@ itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -45,11 +46,36 @@ def single_tools(graph: Any) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for _, part in (("", graph), *graph.get_subgraphs(recurse=True)):
         for name, node in part.nodes.items():
-            middleware = getattr(getattr(node.bound, "afunc", None), "__self__", None)
-            tools = getattr(middleware, "interrupt_on", None)
-            if getattr(middleware, "interrupt_mode", None) == "per_call" and isinstance(tools, Mapping):
+            mode, tools = _configured(node)
+            if mode == "per_call":
                 found[name] = found.get(name, frozenset()) | tools.keys()
     return found
+
+
+def _configured(node: Any) -> tuple[str | None, Mapping[str, Any]]:
+    """The mode of the middleware whose node this is, and the tools that it reviews."""
+    middleware = getattr(getattr(node.bound, "afunc", None), "__self__", None)
+    tools = getattr(middleware, "interrupt_on", None)
+    return (getattr(middleware, "interrupt_mode", None), tools) if isinstance(tools, Mapping) else (None, {})
+
+
+def hold(asked: Iterable[GraphInterrupt], node: Any, singly: Collection[str], messages: Any) -> bool:
+    """Whether the middleware asks the same again: otherwise it makes no use of the decisions, not even of a
+    refusal. `node` has asked, `singly` are the tools that are reviewed one by one, and `messages` are those
+    that it has seen."""
+    mode, tools = _configured(node) if node is not None else (None, {})
+    said = next((item for item in reversed(messages or ()) if getattr(item, "type", "") == "ai"), None)
+    called = [call["name"] for call in getattr(said, "tool_calls", ())]
+    for item in asked:
+        names = [review.name for review in of(item).values()]
+        if isinstance(item.value, Mapping) and _is_single(item.value):
+            if not {*names} <= {*singly}:
+                return False
+        elif mode is not None:
+            always = [name for name in called if name in tools and tools[name].get("when") is None]
+            if not {*names} <= tools.keys() or Counter(always) - Counter(names):
+                return False
+    return True
 
 
 def of(item: GraphInterrupt) -> dict[str, Review]:
