@@ -170,8 +170,8 @@ class Settings(BaseModel):
             return ()
         for origin in value or ():
             scheme, _, host = origin.partition("://")
-            if scheme not in ("http", "https") or not host or "/" in host or "*" in host:
-                raise ValueError(f"{origin!r} is not an origin such as https://chat.example.org")
+            if scheme not in ("http", "https") or not host or set(host) & set("/*@"):
+                raise ValueError(f"{urls.shown(origin)!r} is not an origin such as https://chat.example.org")
         return value
 
     @field_validator("root_path")
@@ -191,7 +191,8 @@ class Settings(BaseModel):
             try:
                 ipaddress.ip_network(network)
             except ValueError as error:
-                raise ValueError(f"{network!r} is not an address or a network such as 10.0.0.0/8") from error
+                shown = urls.shown(network)
+                raise ValueError(f"{shown!r} is not an address or a network such as 10.0.0.0/8") from error
         return value
 
     @field_validator("fetch_allow")

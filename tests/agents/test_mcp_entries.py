@@ -33,6 +33,7 @@ WRONG = {
     "{name: shop, url: 'http://b/', env: {A: b}}": "env belongs to a command",
     "{name: shop, command: a, headers_env: {A: PATH}}": "headers_env belongs to a url",
     "{name: shop, url: 'http://b/', headers_env: {A: PATH, a: PATH}}": "headers must differ",
+    "{name: shop, url: 'ftp://u:pw@h'}": "'ftp://***@h' must be an address that begins with http:// or https://",
     "{name: shop, url: 'file:///x'}": "'file:///x' must be an address that begins with http:// or https://",
     "{name: a__b, command: a}": "'a__b' must be letters, digits, - and single _ between them",
     "{name: a_, command: a}": "'a_' must be letters, digits, - and single _ between them",

@@ -33,6 +33,7 @@ QUOTES = set("\"'`“”‘’„‟«»‹›「」『』《》〈〉＂＇｀"
         ("Donaudampfschifffahrtsgesellschaft", "Donaudampfschifffahr"),
         ("一二三四五六七八九十一二三四五六七八九十一二三", "一二三四五六七八九十一二三四五六七八九十"),
         ("Tr\x00ees\u202e", "Trees"),
+        ("\u3164Tr\ufe0fees\u2800", "Trees"),
         ("C++ and C#", "C++ and C#"),
         ("", None),
         ("\"'`", None),

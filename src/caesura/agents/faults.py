@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from caesura.agents.spec import FORMS
+from caesura.core import urls
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -61,7 +62,7 @@ def explain(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
     if kind == "string_pattern_mismatch":
         known = FORMS.get(context["pattern"])
         form = f"must be {known}" if known else f"is not of the form {context['pattern']}"
-        return f"{error['input']!r} {form}", ""
+        return f"{urls.shown(error['input'])!r} {form}", ""
     if kind == "value_error":
         return str(context["error"]), ""
     if kind == "model_type" and error["loc"] == ("spec", "model") and isinstance(error["input"], str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from caesura.core import json_data
+from caesura.core import json_data, shown
 from caesura.core.language import Language
 from caesura.core.messages import Message
 
@@ -60,7 +60,7 @@ def clean(text: str) -> str | None:
 
 def _settled(line: str) -> str:
     """Strip the line repeatedly until nothing changes: stripping one thing can expose another."""
-    before, now = None, line[:_SHOWN]
+    before, now = None, shown.visible(line[:_SHOWN])
     while now != before:
         before, now = now, _shortened(_stripped(now))
     return now

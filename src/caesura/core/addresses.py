@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from caesura.core import urls
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -116,7 +118,7 @@ def _entry(text: str) -> _Entry:
         if _NAME.fullmatch(host) and not host.replace(".", "").isdigit():
             return _Entry(host.rstrip("."), None, port)
         raise ValueError(
-            f"{text!r} is not a host, a host with a port, or a network such as 10.0.0.0/8"
+            f"{urls.shown(text)!r} is not a host, a host with a port, or a network such as 10.0.0.0/8"
         ) from None
     return _Entry(None, network, port)
 
