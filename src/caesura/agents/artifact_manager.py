@@ -58,22 +58,20 @@ class ArtifactManager:
             found, chosen = await journalled.current().read(tools.chosen, artifact_id, version)
         except NotFound:
             return None
-        about = {"id": found.id, "title": found.title, "content_type": found.content_type}
-        return {
-            **about,
-            "version": chosen.version,
-            "update_type": chosen.update_type,
-            "content": chosen.content,
-        }
+        about = _members(found, "id", "title", "content_type")
+        return about | _members(chosen, "version", "update_type", "content")
 
     async def list_artifacts(self, session_id: str, **options: Any) -> list[dict[str, Any]]:
         found = await journalled.current().read(rows.of)
-        names = ("id", "title", "content_type", "version")
-        return [{name: getattr(item, name) for name in names} for item in found]
+        return [_members(item, "id", "title", "content_type", "version") for item in found]
 
     async def _write(self, tool: str, **args: Any) -> tuple[bool, str]:
         result = await journalled.current().call(self._tools[tool], args)
         return result.status == "ok", result.content
+
+
+def _members(item: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in names}
 
 
 def _content_type(name: str) -> str:

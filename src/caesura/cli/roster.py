@@ -52,9 +52,7 @@ async def _reach(redis_url: str) -> None:
         async with aclosing(RedisEntries(redis_url)) as entries:
             await entries.check()
     except (Lost, ValueError) as error:
-        print(
-            f"warning: CAESURA_REDIS_URL: {shown.line(str(error))}: questions are not shown there until then"
-        )
+        print(f"warning: CAESURA_REDIS_URL: {shown.line(str(error))} (no questions are shown there)")
 
 
 def _opened(agents: list[Agent]) -> set[str]:

@@ -227,14 +227,16 @@ def _heard(state: State, call: int, text: str) -> State:
         before = (state.call, state.text, state.size)
         state = replace(state, call=call, text=None, size=0, before=before, echoed=0)
     pieces = _added(state.text, text) if state.size < LONGEST_RESPONSE else state.text
-    size, echoed = state.size + len(text), state.echoed
-    known = (state.attempt, state.speakers, call, pieces, size, state.before, state.artifacts, None)
-    if state.written is None:
-        return State(*known, echoed=echoed)
-    words = _text(state.written)
+    size, before, written, echoed = state.size + len(text), state.before, state.written, state.echoed
+    heard = State(
+        state.attempt, state.speakers, call, pieces, size, before, state.artifacts, None, written, echoed
+    )
+    if written is None:
+        return heard
+    words = _text(written)
     if not words.startswith(text):
-        return State(*known, echoed=echoed)
-    return State(*known, (None, words[len(text) :]) if len(words) > len(text) else None, size, mute=True)
+        return replace(heard, written=None)
+    return replace(heard, written=(None, words[len(text) :]), echoed=size, mute=True)
 
 
 def _words(value: Any) -> str:

@@ -32,11 +32,12 @@ class Written:
         self._running[tuple(graph)].append(task)
 
     def end(self, graph: Sequence[str], task: str) -> None:
-        if task in (running := self._running[tuple(graph)]):
-            running.remove(task)
+        running = self._running.pop(tuple(graph), [])
+        if rest := [other for other in running if other != task]:
+            self._running[tuple(graph)] = rest
 
     def take(self, graph: Sequence[str], value: Any) -> None:
-        running = self._running[tuple(graph)]
+        running = self._running.get(tuple(graph), [])
         tasks, shown = running if len(running) <= _FEW else [], _bounded(value)
         if not self._is_known(fold.mark(shown), tasks):
             scope = self._scope
