@@ -224,8 +224,8 @@ def _heard(state: State, call: int, text: str) -> State:
     if not _speaker(state, call).own:
         return state
     if call != state.call:
-        before = (state.call, state.text, state.size)
-        state = replace(state, call=call, text=None, size=0, before=before, echoed=0)
+        earlier = (state.call, state.text, state.size)
+        state = replace(state, call=call, text=None, size=0, before=earlier, echoed=0)
     pieces = _added(state.text, text) if state.size < LONGEST_RESPONSE else state.text
     size, before, written, echoed = state.size + len(text), state.before, state.written, state.echoed
     heard = State(
