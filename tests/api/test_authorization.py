@@ -10,6 +10,7 @@ import httpx
 import jwt
 import pytest
 
+from caesura.core.permits import Permit
 from caesura.dialects.artifactflow import names
 from caesura.dialects.threads import thread_ids
 from caesura.store import grants, turns, users
@@ -112,7 +113,9 @@ def owned(server: Served) -> Owned:
         (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
         client.post("/api/v1/chat/stream", json={**SESSION, "message": "delete the old rows"})
         num = server.call(server.database.read(turns.get, turn["id"])).num
-        server.call(server.database.write(grants.add, num, "write_file"))
+        server.call(
+            server.database.write(grants.add, num, str(Permit("assistant", "built-in", "write_file")))
+        )
         place, artifacts = turn["conversation_id"], server.context.service.artifacts
         server.call(artifacts.create("alice", place, "plan", "A plan", "text", "secret"))
         client.put(f"/api/v2/conversations/{place}/files/notes.txt", content=b"secret").raise_for_status()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from caesura.core.permits import Permit
 from caesura.store import conversations, grants, turns
 from tests.api.feeds import Feed
 from tests.api.reading import conversation, finished, follow, send
@@ -81,7 +82,9 @@ def test_conversations_can_be_given_to_somebody_else(server: Served, run: Run, t
             client.post("/api/v1/chat/stream", json={**session, "message": "echo in a session"})
         said = finished(bob, "echo kept words")
         num = server.call(server.database.read(turns.get, said["id"])).num
-        server.call(server.database.write(grants.add, num, "write_file"))
+        server.call(
+            server.database.write(grants.add, num, str(Permit("assistant", "built-in", "write_file")))
+        )
         asked = finished(bob, "write hello.py: print(1)")
         folder = tmp_path / "data/workspaces" / said["conversation_id"]
         folder.mkdir(parents=True, exist_ok=True)

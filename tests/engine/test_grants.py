@@ -93,3 +93,68 @@ async def test_a_revoked_grant_is_not_restored_by_the_old_answer(world: World) -
     said = await world.resume(said, YES)
     assert said.finished
     assert (await world.row(said.turn)).grants == ()
+
+
+PAY = """
+import caesura
+from pathlib import Path
+
+@caesura.tool
+def pay(sum: str) -> str:
+    with Path("{trace}").open("a") as file:
+        file.write("{whose} " + sum + "\\n")
+    return "paid"
+"""
+
+
+def put_function(world: World, module: str) -> None:
+    world.agents.mkdir(exist_ok=True)
+    (world.agents / f"{module}.py").write_text(PAY.format(trace=world.trace, whose=module))
+
+
+async def test_a_grant_is_none_for_a_sub_agents_function_of_the_same_name(world: World) -> None:
+    put_function(world, "mine")
+    put_function(world, "theirs")
+    world.agent("tools: ['theirs:pay']", name="helper", model="openai:helper")
+    world.agent("tools: ['mine:pay']\nsub_agents: [{ref: helper}]")
+    world.desk.script(Say("", [Call("pay", {"sum": "1"}, "one")]), Say("done"))
+    assert (await world.resume(await world.say("go"), ALWAYS)).finished
+    world.desk.script(
+        Say("", [Call("pay", {"sum": "2"}, "two"), Call("helper", {"task": "x"}, "h")]), Say("ok")
+    )
+    world.desk.script(Say("", [Call("pay", {"sum": "3"}, "three")]), Say("done"), model="helper")
+    said = await world.say("again")
+    assert [(item.agent, item.name) for item in said.waiting(Approval)] == [("helper", "pay")]
+    assert world.traces() == ["mine 1", "mine 2"]
+    assert (await world.resume(said, ALWAYS)).finished
+    found = await world.database.read(grants.listing, world.conversation, world.user)
+    assert [(grant.tool, grant.agent) for grant in found] == [("pay", "helper"), ("pay", "tester")]
+    assert await revoke(world, "pay")
+    world.desk.script(Say("", [Call("pay", {"sum": "4"}, "four")]), Say("done"))
+    assert (await world.say("more")).waiting(Approval)
+
+
+async def test_a_grant_is_none_for_a_function_of_another_module(world: World) -> None:
+    put_function(world, "mine")
+    put_function(world, "theirs")
+    world.agent("tools: ['mine:pay']")
+    world.desk.script(Say("", [Call("pay", {"sum": "1"}, "one")]), Say("done"))
+    assert (await world.resume(await world.say("go"), ALWAYS)).finished
+    world.agent("tools: ['theirs:pay']")
+    world.desk.script(Say("", [Call("pay", {"sum": "2"}, "two")]), Say("done"))
+    said = await world.say("again")
+    assert [item.name for item in said.waiting(Approval)] == ["pay"]
+    assert world.traces() == ["mine 1"]
+
+
+async def test_a_grant_of_an_older_version_asks_once_more(world: World) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("done"))
+    said = await world.say("hello")
+    await world.database.write(grants.add, said.turn.num, "seal")
+    world.desk.script(Say("", [Call("seal", {"text": "a"}, "a")]), Say("done"))
+    said = await world.say("go")
+    assert said.waiting(Approval)
+    assert (await world.resume(said, ALWAYS)).finished
+    world.desk.script(Say("", [Call("seal", {"text": "b"}, "b")]), Say("done"))
+    assert (await world.say("go on")).finished

@@ -175,6 +175,17 @@ async def test_a_tool_that_is_always_allowed_is_not_asked_for_again(world: World
     assert world.traces() == ["mail bob 1"] * 4
 
 
+async def test_a_tool_of_another_graph_is_asked_for(world: World) -> None:
+    put(world)
+    said = await world.resume(await world.say(wants(MAIL)), Answer("approve", always_allow=True))
+    assert said.finished
+    (world.agents / "other.py").write_text((world.agents / "reviewed.py").read_text())
+    file = world.agents / "tester.yaml"
+    file.write_text(file.read_text().replace("reviewed:", "other:"))
+    world.load_anew()
+    assert [item.name for item in (await world.say(wants(MAIL))).waiting(Approval)] == ["send_mail"]
+
+
 async def test_a_grant_that_is_revoked_while_another_call_waits_does_not_count(world: World) -> None:
     put(world)
     said = await world.say(wants(MAIL))

@@ -160,7 +160,7 @@ def test_what_was_spent_comes_back_and_answers_cost_nothing(monkeypatch: pytest.
         allowance.send("request")
         allowance.take(32 * MIB, "answer")
         clock += 1.0
-        for _ in range(190):
+        for _ in range(90):
             allowance.take(100)
     assert reasons == []
     with pytest.raises(Unwieldy, match=UNASKED):

@@ -252,13 +252,14 @@ class Chat:
     def _ask(self, turn_id: str, waiting: list[StoredInterrupt]) -> None:
         """Ask one question after the other. A tool that the person always allows is not asked for again,
         also where its calls wait already: the question says that it holds for them."""
-        allowed = set[str]()
+        allowed = set[tuple[str, str]]()
         try:
             for place, item in enumerate(waiting):
                 if _tool(item) in allowed:
                     self._allow(item)
                     continue
-                tool = item.interrupt.name if isinstance(item.interrupt, Approval) else None
+                asked = item.interrupt
+                tool = (asked.agent, asked.name) if isinstance(asked, Approval) else None
                 others = sum(tool is not None and _tool(other) == tool for other in waiting[place + 1 :])
                 answer = self._answered(item, others)
                 if answer is not None and answer.always_allow and tool is not None:
@@ -346,10 +347,10 @@ class Chat:
             await asyncio.gather(*stops, return_exceptions=True)
 
 
-def _tool(item: StoredInterrupt) -> str | None:
-    """The tool whose grant holds for this call. A call that was made or approved before is asked for by
-    itself: nobody knows whether it was done, or the file has changed."""
+def _tool(item: StoredInterrupt) -> tuple[str, str] | None:
+    """The agent and the tool whose grant holds for this call. A call that was made or approved before is
+    asked for by itself: nobody knows whether it was done, or the file has changed."""
     asked = item.interrupt
     if not isinstance(asked, Approval) or asked.unknown or asked.changed:
         return None
-    return asked.name
+    return asked.agent, asked.name

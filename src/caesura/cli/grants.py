@@ -26,9 +26,9 @@ def revoke(url: str, user: str | None, tool: str, conversation: str | None) -> N
 
 
 def line(grant: Grant) -> str:
-    """The tool, when it was allowed, and in which turn."""
+    """The tool, when it was allowed, in which turn and to which agent."""
     since = datetime.fromtimestamp(grant.granted_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    return clean(f"{grant.tool:<30}  {since}  {grant.turn_id}")
+    return clean(f"{grant.tool:<30}  {since}  {grant.turn_id}  {grant.agent}")
 
 
 def _named(session: Session, conversation: str | None) -> str:

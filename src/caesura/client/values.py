@@ -144,11 +144,12 @@ class StoredInterrupt:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A tool that is always allowed, and the turn in which a person allowed it."""
+    """A tool that is always allowed to an agent, and the turn in which a person allowed it."""
 
     tool: str
     turn_id: str
     granted_at: int
+    agent: str = ""
 
 
 def pick(kind: type[T], data: Data, **given: Any) -> T:

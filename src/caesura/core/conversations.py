@@ -22,8 +22,9 @@ class Conversation(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """A tool that is always allowed, and the turn in which a person said so."""
+    """A tool that is always allowed to an agent, and the turn in which a person said so."""
 
+    agent: str
     tool: str
     turn_id: str
     granted_at: int

@@ -89,7 +89,8 @@ class Approval(_Base):
     knows whether it took effect: approving runs it (again), rejecting does not. `file` is what the call would
     replace. If `changed` is true, the call was approved, but the file had changed since it was shown. An
     operator's own graph may allow fewer `decisions`, and may say with `args_schema` what fits as edited
-    arguments. `note` is what the operator says about the call; `description` has it too."""
+    arguments. `note` is what the operator says about the call; `description` has it too. `permit` is what
+    always allowing it permits, as a text; nothing if it is empty."""
 
     kind = "approval"
 
@@ -101,6 +102,7 @@ class Approval(_Base):
     changed: bool = False
     args_schema: dict[str, Any] | None = None
     note: str = ""
+    permit: str = ""
 
     @property
     def wants_words(self) -> bool:
@@ -151,7 +153,7 @@ _CLASSES: dict[str, type[Interrupt]] = {kind.kind: kind for kind in get_args(Int
 _DEFAULTS: dict[Kind, Interrupt] = {kind.kind: kind("") for kind in get_args(Interrupt)}
 _PLAIN = (
     *("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent"),
-    *("expires_at", "parent", "changed", "context", "args_schema", "note"),
+    *("expires_at", "parent", "changed", "context", "args_schema", "note", "permit"),
 )
 #: The members of all kinds together.
 MEMBERS = frozenset(("id", "kind", *_PLAIN, "questions", "fields", "file", "decisions"))

@@ -216,7 +216,8 @@ class Builder:
         action = structured(delegate, link.description or f"Ask {inner.name}.")
         # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, and a graph
         # has checkpoints. So starting it again continues where it was.
-        return Tool(inner.name, action, describe_any(inner.name), repeatable=True, asks=True)
+        about = describe_any(inner.name)
+        return Tool(inner.name, action, about, repeatable=True, asks=True, origin="agent")
 
 
 def _says(spec: Spec, entry: McpServer) -> Says:

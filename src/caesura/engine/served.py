@@ -80,7 +80,10 @@ class Served:
 
         action = Action(call, offered.description, offered.parameters)
         describe = describe_any(offered.full_name)
-        return Tool(offered.full_name, action, describe, permission=permission, repeatable=repeatable)
+        origin = f"mcp {self.server.name}"
+        return Tool(
+            offered.full_name, action, describe, permission=permission, repeatable=repeatable, origin=origin
+        )
 
 
 class Patience:

@@ -36,6 +36,7 @@ async def make(wish: Wish, tool_run: ToolRun, unknown: bool, changed: bool = Fal
         changed=changed,
         agent=wish.agent.name,
         parent=wish.scope.parent,
+        permit=wish.permit,
     )
 
 

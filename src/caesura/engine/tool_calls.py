@@ -50,7 +50,7 @@ def is_decided(scope: Scope, wanted: Mapping[str, Any]) -> bool:
     wish = Wish(scope, wanted)
     if wish.found is None or wish.found.only_asks:
         return True
-    granted = wish.name in wish.run.grants and not wish.approvals()
+    granted = wish.permit in wish.run.grants and not wish.approvals()
     return wish.agent.permission(wish.name) == "confirm" and not granted
 
 
@@ -81,14 +81,14 @@ class _Call:
 
     async def _confirmed(self, unknown: bool = False) -> Message:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""
-        name, grants = self._wish.name, self._run.grants
+        permit, grants = self._wish.permit, self._run.grants
         if (given := self._given(unknown)) is not None:
             return await self._decided(*given, unknown)
-        if not unknown and name in grants:
+        if not unknown and permit in grants:
             try:
                 return await self._make(granted=True)
             except Revoked:
-                grants.discard(name)
+                grants.discard(permit)
         if not unknown and (reason := await self._tool_run.refusal()) is not None:
             return self._record.note(reason, "error")
         raise AnswersNeeded.about(await tool_approvals.make(self._wish, self._tool_run, unknown))

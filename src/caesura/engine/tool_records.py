@@ -49,7 +49,7 @@ class Record:
         wish, tool = self._wish, self._wish.tool
 
         def begun(connection: Connection) -> None:
-            if granted and not grants.stands(connection, self._run.turn.num, wish.name):
+            if granted and not grants.stands(connection, self._run.turn.num, wish.permit):
                 raise Revoked
             journal.begin(connection, self._run.turn.num, wish.id, wish.name, wish.args, wish.place)
 

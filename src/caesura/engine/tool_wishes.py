@@ -8,6 +8,7 @@ from typing import Any
 from caesura.agents.tools.tool import Tool
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, Interrupt
+from caesura.core.permits import Permit
 from caesura.engine.run import Scope
 
 
@@ -27,6 +28,11 @@ class Wish:
         """The tool, which the agent is known to have."""
         assert self.found is not None  # noqa: S101 - for the type checker
         return self.found
+
+    @property
+    def permit(self) -> str:
+        """What always allowing this tool permits."""
+        return str(Permit(self.agent.name, self.tool.origin, self.name))
 
     def approvals(self, unknown: bool = False) -> list[tuple[Approval, Answer]]:
         """What a person has decided about this call. A model may use its id for a call of another tool."""

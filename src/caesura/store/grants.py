@@ -1,5 +1,5 @@
-"""Grants: tools that a person has allowed from now on. They are stored in the rows of turns. A new turn
-inherits the grants of the turn before it on its branch."""
+"""Grants: tools that a person has allowed to an agent from now on, as permits. They are stored in the rows of
+turns. A new turn inherits the grants of the turn before it on its branch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from caesura.core import answers, json_data, tree
 from caesura.core import interrupts as core
 from caesura.core.conversations import Grant
+from caesura.core.permits import Permit
 from caesura.store import conversations
 from caesura.store.schema import interrupts, turns
 from caesura.store.statements import Prepared
@@ -22,33 +23,36 @@ class _Holder(NamedTuple):
     id: str
     parent_id: str | None
     created_at: int
-    tools: frozenset[str]
+    permits: frozenset[str]
 
 
-def add(connection: Connection, turn: int, tool: str) -> None:
-    """Allow this tool from now on along the branch: turns after this one inherit it. The caller holds the
-    turn's row."""
+def add(connection: Connection, turn: int, permit: str) -> None:
+    """Permit this from now on along the branch: turns after this one inherit it. The caller holds the turn's
+    row."""
     row = _OF_TURN.row(connection, num=turn)
-    _set(connection, turn, _tools(row.grants if row else None) | {tool})
+    _set(connection, turn, _permits(row.grants if row else None) | {permit})
 
 
-def stands(connection: Connection, turn: int, tool: str) -> bool:
-    """Whether the tool is allowed in this turn at this moment."""
+def stands(connection: Connection, turn: int, permit: str) -> bool:
+    """Whether this is permitted in this turn at this moment."""
     row = _OF_TURN.row(connection, num=turn)
-    return row is not None and tool in _tools(row.grants)
+    return row is not None and permit in _permits(row.grants)
 
 
 def listing(connection: Connection, conversation_id: str, user_id: str) -> list[Grant]:
-    """The grants at the end of the active branch, sorted by tool."""
+    """The grants at the end of the active branch, sorted by tool and agent."""
     conversation = conversations.get(connection, conversation_id, user_id)
     holders = [_holder(row) for row in connection.execute(_OF_CONVERSATION, {"of": conversation_id})]
     branch = tree.branch(holders, conversation.active_turn)
-    allowed = sorted(branch[-1].tools) if branch else []
-    return [_grant(connection, branch, tool) for tool in allowed]
+    permits = [permit for permit in map(Permit.of, branch[-1].permits) if permit.agent] if branch else []
+    return [
+        _grant(connection, branch, permit) for permit in sorted(permits, key=lambda it: (it.tool, it.agent))
+    ]
 
 
 def revoke(connection: Connection, conversation_id: str, user_id: str, tool: str) -> bool:
-    """Revoke the grant on every branch of the conversation. False if there was none."""
+    """Revoke the grants of this tool on every branch of the conversation, whatever agent has them. False if
+    there was none."""
     conversations.get(connection, conversation_id, user_id)
     # Lock the turns before the conversation, in the same order as a run that sets its title. After locking
     # the conversation look again: a new turn may have inherited the grant.
@@ -59,42 +63,45 @@ def revoke(connection: Connection, conversation_id: str, user_id: str, tool: str
 
 def _take(connection: Connection, conversation_id: str, tool: str) -> bool:
     rows = connection.execute(_OF_CONVERSATION.with_for_update(key_share=True), {"of": conversation_id})
-    found = [holder for holder in map(_holder, rows) if tool in holder.tools]
-    for holder in found:
-        _set(connection, holder.num, holder.tools - {tool})
-    return bool(found)
+    found = False
+    for holder in map(_holder, rows):
+        left = frozenset(permit for permit in holder.permits if Permit.of(permit).tool != tool)
+        if left != holder.permits:
+            _set(connection, holder.num, left)
+            found = True
+    return found
 
 
-def _set(connection: Connection, turn: int, tools: frozenset[str]) -> None:
-    _SET.count(connection, at_num=turn, grants=json_data.dumps(sorted(tools)) if tools else None)
+def _set(connection: Connection, turn: int, permits: frozenset[str]) -> None:
+    _SET.count(connection, at_num=turn, grants=json_data.dumps(sorted(permits)) if permits else None)
 
 
-def _grant(connection: Connection, branch: list[_Holder], tool: str) -> Grant:
+def _grant(connection: Connection, branch: list[_Holder], permit: Permit) -> Grant:
     """The grant of the last turn of the branch, with the turn that it came from: the first of those that have
     had it without a break."""
     first = branch[-1]
     for holder in reversed(branch):
-        if tool not in holder.tools:
+        if str(permit) not in holder.permits:
             break
         first = holder
     answered = _ANSWERED.rows(connection, turn=first.num)
-    given = [row.closed_at for row in answered if _granted(row) == tool]
-    return Grant(tool, first.id, max(given, default=first.created_at))
+    given = [row.closed_at for row in answered if _granted(row) == str(permit)]
+    return Grant(permit.agent, permit.tool, first.id, max(given, default=first.created_at))
 
 
 def _granted(row: Any) -> str | None:
-    """The tool that this answer always allows, if any."""
+    """What this answer permits from then on, if anything."""
     if not answers.from_dict(json_data.loads(row.answer)).grants:
         return None
     item = core.from_dict(json_data.loads(row.body))
-    return item.name if isinstance(item, core.Approval) else None
+    return item.permit if isinstance(item, core.Approval) else None
 
 
 def _holder(row: Any) -> _Holder:
-    return _Holder(row.num, row.id, row.parent_id, row.created_at, _tools(row.grants))
+    return _Holder(row.num, row.id, row.parent_id, row.created_at, _permits(row.grants))
 
 
-def _tools(stored: bytes | None) -> frozenset[str]:
+def _permits(stored: bytes | None) -> frozenset[str]:
     return frozenset(json_data.loads(stored)) if stored else frozenset()
 
 

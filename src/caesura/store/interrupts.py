@@ -157,8 +157,12 @@ def decide(
         if not _close(connection, item.interrupt.id, "answered", bodies[item.interrupt.id]):
             raise _lost(get(connection, item.interrupt.id, user_id))
         _note_closed(connection, item, "answered", checked[item.interrupt.id].decision)
-        if checked[item.interrupt.id].grants and isinstance(item.interrupt, Approval) and item.interrupt.name:
-            grants.add(connection, item.turn, item.interrupt.name)
+        if (
+            checked[item.interrupt.id].grants
+            and isinstance(item.interrupt, Approval)
+            and item.interrupt.permit
+        ):
+            grants.add(connection, item.turn, item.interrupt.permit)
     return {turn: len(pending(connection, turn)) for turn in {item.turn for item in found}}
 
 

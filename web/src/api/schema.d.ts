@@ -1236,6 +1236,11 @@ export interface components {
         };
         /** Grant */
         Grant: {
+            /**
+             * Agent
+             * @description The agent to which the tool is allowed
+             */
+            agent: string;
             /** Granted At */
             granted_at: number;
             /** Tool */

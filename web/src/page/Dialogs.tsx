@@ -186,7 +186,7 @@ function Grants({ id }: { id: string }) {
       {grants?.length === 0 ? <p>{say("noGrants")}</p> : null}
       <ul className="grants">
         {grants?.map((grant) => (
-          <li key={grant.tool}>
+          <li key={`${grant.agent} ${grant.tool}`}>
             <code>{shownLine(grant.tool)}</code>
             <span className="quiet num">{clock(grant.granted_at)}</span>
             <span className="grow" />

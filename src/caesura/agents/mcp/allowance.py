@@ -11,13 +11,14 @@ from typing import Any, Literal
 
 from caesura.agents.mcp.messages import Unwieldy
 
-#: An answer to a request of ours, a request of the server, or anything else.
-Kind = Literal["answer", "request", "other"]
+#: An answer to a request of ours, a request of the server, what cannot be read, or anything else.
+Kind = Literal["answer", "request", "unreadable", "other"]
 
 #: How much may be spent at once, and how much comes back in a second.
-_MOST, _PER_SECOND = 2_000, 200
-#: A request of the server costs more: a task answers it. So many bytes cost as much as another message.
-_REQUEST, _BYTES = 10, 4096
+_MOST, _PER_SECOND = 2_000, 100
+#: A request of the server costs more, because a task answers it, and so does what cannot be read, because the
+#: package logs it. So many bytes cost as much as another message.
+_DEAR, _BYTES = 10, 4096
 #: The largest message that nobody asked for, and how many answers wait for the server to take them.
 _LARGEST, _UNANSWERED = 1024 * 1024, 50
 
@@ -25,10 +26,10 @@ _LARGEST, _UNANSWERED = 1024 * 1024, 50
 def kind_of(message: Any) -> Kind:
     """The kind of a message, given its fields."""
     if not isinstance(message, dict):
-        return "other"
+        return "unreadable"
     if "method" in message:
         return "request" if "id" in message else "other"
-    return "answer" if "result" in message or "error" in message else "other"
+    return "answer" if "result" in message or "error" in message else "unreadable"
 
 
 class Allowance:
@@ -54,7 +55,7 @@ class Allowance:
         now = time.monotonic()
         self._spent = max(self._spent - (now - self._since) * _PER_SECOND, 0.0)
         self._since = now
-        self._spent += size / _BYTES + (_REQUEST if kind == "request" else 1)
+        self._spent += size / _BYTES + (_DEAR if kind in ("request", "unreadable") else 1)
         self._unanswered += kind == "request"
         if size > _LARGEST:
             self._end(f"it sent a message of more than {_LARGEST // 1024} KiB that nobody asked for")

@@ -79,4 +79,4 @@ def _kind(message: bytes) -> Kind:
     try:
         return kind_of(json_data.loads(message))
     except ValueError:
-        return "other"
+        return "unreadable"

@@ -124,7 +124,8 @@ class Child:
                     self._allowance.take(1)
                     continue
                 item = await self._message(line)
-                self._allowance.take(len(line), kind_of(vars(getattr(item, "message", item))))
+                message = getattr(item, "message", None)
+                self._allowance.take(len(line), kind_of(vars(message)) if message else "other")
                 await incoming.send(item)
             held.check()
 

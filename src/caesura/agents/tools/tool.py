@@ -127,6 +127,9 @@ class Tool:
     `refusal` tells why a call with these arguments can only be refused, if that is known without making it.
     Then no person is asked to approve it.
 
+    `origin` says where it comes from, in what a person always allows: another tool of the same name is not
+    allowed with it.
+
     `timeout` are the seconds that a call may take, in place of the server's limit.
 
     `describe_apart` is used in place of `describe` where that runs an operator's code.
@@ -142,6 +145,7 @@ class Tool:
     refusal: Callable[[Mapping[str, Any]], Awaitable[str | None]] = _no_refusal
     replaces: Replaces | None = None
     shown_live: bool = False
+    origin: str = "built-in"
     timeout: float | None = None
     describe_apart: DescribeApart | None = None
     #: What arguments are if the model leaves them out, as far as that is known and JSON can say it.

@@ -98,13 +98,14 @@ class Inbox(BaseModel):
 
 
 class Grant(BaseModel):
+    agent: str = Field(description="The agent to which the tool is allowed")
     tool: str
     turn_id: str = Field(description="The turn in which it was granted")
     granted_at: int
 
     @classmethod
     def of(cls, row: GrantRow) -> Grant:
-        return cls(tool=row.tool, turn_id=row.turn_id, granted_at=row.granted_at)
+        return cls(**row._asdict())
 
 
 class Grants(BaseModel):

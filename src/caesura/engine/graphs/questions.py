@@ -19,6 +19,7 @@ from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval, Decision, GraphRequest, Interrupt, Question
 from caesura.core.interrupts import Questions as Form
 from caesura.core.language import Language
+from caesura.core.permits import Permit
 from caesura.engine import interrupts, texts
 from caesura.engine.graphs import reviews
 from caesura.engine.graphs.call_ids import CallIds
@@ -87,10 +88,17 @@ class Questions:
         return given
 
     async def _is_granted(self, review: Review) -> bool:
-        unasked = review.name in self._run.grants and "approve" in review.decisions
+        permit = self._permit(review)
+        unasked = permit in self._run.grants and "approve" in review.decisions
         if not unasked or review.questions:
             return False
-        return await self._run.database.read(grants.stands, self._run.turn.num, review.name)
+        return await self._run.database.read(grants.stands, self._run.turn.num, permit)
+
+    def _permit(self, review: Review) -> str:
+        """What always allowing this tool permits. A graph may tell its own agents apart."""
+        agent = self._scope.agent
+        within = " ".join(["graph", str(agent.spec.graph), *review.agent[:100].split()])
+        return json_data.text(str(Permit(agent.name, within, review.name)))
 
     def _begin(self, given: Mapping[str, Answer]) -> None:
         """An approval has stopped its call, so the log has to say that the call begins now."""
@@ -158,6 +166,7 @@ class Questions:
             parent=self._scope.parent,
             decisions=review.decisions,
             args_schema=review.args_schema,
+            permit=self._permit(review),
         )
 
     async def _aside(self, value: Any, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -34,6 +34,8 @@ class Declared:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Whether a text says what the tool is for.
     documented: bool = True
+    #: Where its code is.
+    module: str = ""
 
     def tool(self, threads: OwnThreads) -> Tool:
         said = self.mark
@@ -43,6 +45,7 @@ class Declared:
             self.describe,
             said.permission,
             repeatable=said.repeatable,
+            origin=f"module {self.module}",
             timeout=said.timeout,
             describe_apart=describer_apart(self.name, said, self.describe, threads),
             defaults=self.defaults,
@@ -71,7 +74,7 @@ def read(found: Any) -> Declared:
 
     mark = mark_of(found)
     describe = _describer(found, name, mark, tuple(read.names.values()))
-    return Declared(name, mark, describe, make, parameters.defaults(read), bool(doc.text))
+    return Declared(name, mark, describe, make, parameters.defaults(read), bool(doc.text), found.__module__)
 
 
 def _describer(found: Any, name: str, mark: Mark, names: tuple[str, ...]) -> Describe:
@@ -103,7 +106,14 @@ def _langchain(found: Any) -> Declared:
     # Only here, where a fault is told: what is read of the tool runs the operator's code.
     read = langchain.read(found)
     describe = describer(name, mark, tuple(read.parameters.get("properties", {})))
-    return Declared(name, mark, describe, lambda threads: langchain.action(read, threads))
+    code = getattr(found, "func", None) or getattr(found, "coroutine", None) or type(found)
+    return Declared(
+        name,
+        mark,
+        describe,
+        lambda threads: langchain.action(read, threads),
+        module=str(getattr(code, "__module__", "")),
+    )
 
 
 def _kind(found: Any) -> str:
