@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from caesura.agents.tools import ask_user
+from caesura.core import json_data
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Decision, Question
 
@@ -37,7 +38,7 @@ class Review:
     def questions(self) -> tuple[Question, ...]:
         """What a call of `ask_user` asks, if the middleware takes the answers."""
         takes = self.name == "ask_user" and {"edit", "respond"} & {*self.decisions}
-        return ask_user.asked(self.args) if takes else ()
+        return ask_user.asked(json_data.clean(self.args)) if takes else ()
 
 
 def single_tools(graph: Any) -> dict[str, frozenset[str]]:
