@@ -11,6 +11,7 @@ import pytest
 
 import caesura
 from caesura.cli import serving
+from caesura.core.errors import StartupError
 from caesura.settings import Settings
 
 #: What a server with these settings at this address shows in a terminal.
@@ -111,3 +112,8 @@ def test_a_server_loads_plugins_of_pydantic_only_if_it_is_told_to(
     ran = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=100, check=False)
     assert ran.returncode == 2, ran.stderr
     assert ("loaded" in ran.stdout) is loaded
+
+
+def test_a_restart_for_each_change_needs_a_folder_to_look_at() -> None:
+    with pytest.raises(StartupError, match="name it with --agents-dir"):
+        serving.serve_anew({})

@@ -126,15 +126,16 @@ def serve(
     log_format: Annotated[str | None, _flag("json or text (json)")] = None,
     log_addresses: Annotated[str | None, _flag("Addresses in the log: full, cut or none (full)")] = None,
     langsmith: Annotated[str | None, _flag("true: LangSmith's variables count (false)")] = None,
+    reload: Annotated[bool, typer.Option("--reload", help="Restart when code of agents changes")] = False,
 ) -> None:
     """Serve, until Ctrl-C.
 
-    Every flag is also a variable: --data-dir is CAESURA_DATA_DIR. The flag counts more.
+    Every other flag is also a variable: --data-dir is CAESURA_DATA_DIR. The flag counts more.
     """
     flags = dict(locals())
     from caesura.cli import serving
 
-    serving.serve(flags)
+    serving.serve_anew(flags) if flags.pop("reload") else serving.serve(flags)
 
 
 @app.command()

@@ -35,6 +35,30 @@ def serve(flags: Mapping[str, Any]) -> None:
         raise StartupError(f"{as_given(error.message, given)}{_remedy(error)}") from error
 
 
+def serve_anew(flags: Mapping[str, Any]) -> None:
+    """Serve in a process that is replaced when a Python file in the agents folder changes. A restart loses
+    nothing."""
+    settings = Settings.load(**flags)
+    if settings.agents_dir is None:
+        raise StartupError("--reload watches the agents folder: name it with --agents-dir")
+    from uvicorn import Config
+    from uvicorn.supervisors.statreload import StatReload
+
+    from caesura.http import logs
+
+    logs.configure(settings.log_level, settings.log_format)
+    watched = Config("caesura", reload=True, reload_dirs=str(settings.agents_dir), log_config=None)
+    StatReload(watched, _serve_once, []).run()
+
+
+def _serve_once(sockets: Any) -> None:
+    """The same command in a new process."""
+    from caesura.cli import main
+
+    sys.argv.remove("--reload")
+    main()
+
+
 def _remedy(error: StartupError) -> str:
     """What to do when another program has the port or the database."""
     match getattr(error.__cause__, "errno", None):
