@@ -60,8 +60,6 @@ logger = logging.getLogger(__name__)
 
 #: Seconds after its start in which a server is asked for little.
 _SETTLED = 1.0
-#: A limit of a person that is off.
-_UNLIMITED = sys.maxsize
 #: Modules that a start does without. FastAPI looks at the first when it builds a route.
 _FIRST_TURN, _DEMO_RULES = ("pydantic.v1",), "caesura.agents.demo.plan"
 #: The agent that leads the others, where the operator has chosen no default agent.
@@ -111,7 +109,7 @@ async def open_all(settings: Settings, spans: Any, stack: AsyncExitStack) -> Con
             log=settings.turn_bytes,
             graph_state=settings.graph_state_bytes,
             results=settings.result_bytes,
-            results_of_person=settings.result_bytes_per_person or _UNLIMITED,
+            results_of_person=settings.result_bytes_per_person or sys.maxsize,
         ),
         history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
@@ -157,7 +155,7 @@ async def open_all(settings: Settings, spans: Any, stack: AsyncExitStack) -> Con
         engine.changes.listen(mirror.changed)
         stack.push_async_callback(mirror.aclose)
         spawn(mirror.keep())
-    each = settings.streams_per_person or _UNLIMITED
+    each = settings.streams_per_person or sys.maxsize
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, each)
     gate = Gate(service, tokens, await _vouchers(settings, spawn), settings.root_path)
     service.start()

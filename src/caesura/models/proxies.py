@@ -54,10 +54,8 @@ def _variable(name: str, environ: Mapping[str, str]) -> str:
 
 def _read(url: str) -> Proxy:
     url = url if "://" in url else f"http://{url}"
-    if not urls.is_clear(url):
-        raise Unsupported(f"the address of the proxy {urls.REMEDY}")
-    if not urls.has_host(url):
-        raise Unsupported("the host or the port of the proxy is none")
+    if not (urls.is_clear(url) and urls.has_host(url)):
+        raise Unsupported(f"the address of the proxy needs a valid host and port, and {urls.REMEDY}")
     parts = urlsplit(url)
     if parts.scheme not in _PORTS:
         raise Unsupported(
