@@ -126,6 +126,16 @@ def test_two_versions_are_compared(alice: httpx.Client, plan: str) -> None:
     assert alice.get(f"{plan}/diff", params={"from": 3, "to": 1}).json()["hunks"] != []
 
 
+def test_a_diff_of_too_many_lines_is_refused(alice: httpx.Client, plan: str) -> None:
+    for line in ("x\n", "y\n"):
+        edit(alice, plan, content=line * 110_000)
+    place = plan.replace("/api/v2/conversations/", "/api/v1/artifacts/sess-").replace(
+        "/artifacts/plan", "/plan"
+    )
+    assert "more than 200,000 lines" in refused(alice.get(f"{plan}/diff"), 413, "too_large")
+    assert alice.get(f"{place}/diff").status_code == 413
+
+
 def test_an_update_says_what_it_found(alice: httpx.Client, plan: str) -> None:
     edit(alice, plan, content="The quick brown fox\njumps\n")
     missing = alice.post(f"{plan}/versions", json={"old": "quikc brown fox", "new": ""})

@@ -2,6 +2,7 @@
 
 import random
 import time
+import tracemalloc
 from collections.abc import Iterable
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from caesura.core import diffs
 from caesura.core.diffs import Diff, Hunk
+from caesura.core.errors import TooLarge
 from tests.holds import holds_less
 
 POEM = "roses are red\nviolets are blue\n\nsugar is sweet\n    and so are you\n"
@@ -130,3 +132,22 @@ def test_comparing_long_texts_keeps_the_interpreter_only_for_moments(line: str, 
     new = "".join(f"{number}\n" for number in range(size // 50))
     assert holds_less(lambda: diffs.diff(old, new), most)
     assert holds_less(lambda: diffs.diff(old, old[: size // 2] + "new\n" + old[size // 2 :]), most)
+
+
+def test_a_changed_part_of_very_many_lines_is_refused_and_a_small_one_in_as_many_is_not() -> None:
+    old = "a\n" * diffs.MOST_LINES
+    with pytest.raises(TooLarge, match="more than 200,000 lines"):
+        diffs.diff(old, "b\n" * 10)
+    (hunk,) = diffs.diff(old + "end\n" + old, old + "END\n" + old).hunks
+    assert (hunk.old_start, hunk.old_lines) == (diffs.MOST_LINES - 2, 7)
+    assert hunk.lines[3:5] == (("-", "end"), ("+", "END"))
+
+
+def test_a_diff_of_as_many_lines_as_there_may_be_takes_little_memory() -> None:
+    old, new = ("".join(f"{mark}{at}\n" for at in range(diffs.MOST_LINES // 2 - 1)) for mark in "ab")
+    tracemalloc.start()
+    try:
+        diffs.diff(old, new)
+        assert tracemalloc.get_traced_memory()[1] < 100 * 1024 * 1024
+    finally:
+        tracemalloc.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import AnyStr
 
 from caesura.core.errors import CodecError
 
@@ -24,8 +25,8 @@ def unpack(stored: bytes) -> bytes:
 
 def delta(before: bytes, after: bytes) -> bytes:
     """What turns `before` into `after`: the bytes between their common beginning and their common end."""
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
+    start = common(before, after)
+    end = common(before[start:][::-1], after[start:][::-1])
     return _HEAD.pack(start, end) + zlib.compress(after[start : len(after) - end])
 
 
@@ -36,7 +37,7 @@ def apply(before: bytes, change: bytes) -> bytes:
     return b"".join((before[:start], unpack(change[_HEAD.size :]), before[len(before) - end :]))
 
 
-def _common(one: bytes, other: bytes) -> int:
+def common(one: AnyStr, other: AnyStr) -> int:
     """The length of the common beginning. It is halved again and again: comparing slices is fast."""
     low, high = 0, min(len(one), len(other))
     while low < high:

@@ -7,12 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Literal
 
+from caesura.core.deltas import common
+from caesura.core.errors import TooLarge
+
 #: A backslash marks the note after a last line that has no line break.
 Op = Literal[" ", "-", "+", "\\"]
 
 #: How many pairs of equal lines may be looked at: a fraction of a second.
 _PATIENCE = 2_000_000
 _CONTEXT = 3
+#: How many lines both texts may have together between the first change and the last. However short it is,
+#: each takes some 300 bytes of memory.
+MOST_LINES = 200_000
 _UNBROKEN = "No newline at end of file"
 
 
@@ -33,10 +39,26 @@ class Diff:
 
 def diff(old: str, new: str, old_name: str = "old", new_name: str = "new") -> Diff:
     """The changed lines with three lines of context, as unified text and as hunks. If it would take too long
-    to find the unchanged lines between the first change and the last, that whole region counts as changed."""
-    hunks = tuple(_hunks(_lines(old), _lines(new)))
+    to find the unchanged lines between the first change and the last, that whole region counts as changed.
+    `TooLarge` if it has too many lines."""
+    above, old, new = _changed(old, new)
+    if old.count("\n") + new.count("\n") > MOST_LINES:
+        raise TooLarge(f"the versions differ in a part that has more than {MOST_LINES:,} lines in both")
+    hunks = tuple(_hunks(_lines(old), _lines(new), above))
     head = [f"--- {old_name}", f"+++ {new_name}"] if hunks else []
     return Diff("\n".join([*head, *(line for hunk in hunks for line in _unified(hunk))]), hunks)
+
+
+def _changed(old: str, new: str) -> tuple[int, str, str]:
+    """The number of lines above the first change but for its context, and both texts from there to the
+    context of the last change."""
+    start = old.rfind("\n", 0, common(old, new)) + 1
+    for _ in range(_CONTEXT):
+        start = old.rfind("\n", 0, max(start - 1, 0)) + 1
+    end = len(old) - common(old[start:][::-1], new[start:][::-1])
+    for _ in range(_CONTEXT + 1):
+        end = old.find("\n", end) + 1 or len(old)
+    return old.count("\n", 0, start), old[start:end], new[start : len(new) - (len(old) - end)]
 
 
 def _lines(text: str) -> list[str]:
@@ -89,7 +111,7 @@ def _blocks(before: list[str], after: list[str]) -> list[difflib.Match]:
     return [*(block for block in found if block.size), difflib.Match(len(before), len(after), 0)]
 
 
-def _hunks(before: list[str], after: list[str]) -> Iterator[Hunk]:
+def _hunks(before: list[str], after: list[str], above: int) -> Iterator[Hunk]:
     matcher = difflib.SequenceMatcher[str](None, (), ())
     matcher.matching_blocks = _blocks(before, after)  # type: ignore[attr-defined]
     for group in matcher.get_grouped_opcodes(_CONTEXT):
@@ -102,9 +124,8 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[Hunk]:
                 lines += _marked("+", after[j1:j2])
         first, last = group[0], group[-1]
         old_count, new_count = last[2] - first[1], last[4] - first[3]
-        yield Hunk(
-            _start(first[1], old_count), old_count, _start(first[3], new_count), new_count, tuple(lines)
-        )
+        old_start, new_start = _start(above + first[1], old_count), _start(above + first[3], new_count)
+        yield Hunk(old_start, old_count, new_start, new_count, tuple(lines))
 
 
 def _unified(hunk: Hunk) -> Iterator[str]:

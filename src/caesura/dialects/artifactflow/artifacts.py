@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from caesura.core import json_data
 from caesura.core.artifacts import Artifact, Entry, Version
 from caesura.dialects.artifactflow import names
-from caesura.dialects.artifactflow.forms import ALWAYS, FOUND
+from caesura.dialects.artifactflow.forms import ALWAYS, FOUND, LARGE
 from caesura.dialects.artifactflow.wire import time_of
 from caesura.http.auth import User
 from caesura.http.context import Context, Here
@@ -119,7 +119,7 @@ async def version(
     return await _json(here, user_id, {**_entry(found), "content": found.content, "changes": found.changes})
 
 
-@router.get("/{session_id}/{artifact_id}/diff", response_model=Diff, responses=FOUND)
+@router.get("/{session_id}/{artifact_id}/diff", response_model=Diff, responses=FOUND | LARGE)
 async def diff(
     here: Here,
     user_id: User,

@@ -24,6 +24,6 @@ def body(problem: Problem) -> dict[str, Any]:
 
 FORM = Form(PREFIXES, body, model=wire.Refusal)
 ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
-FOUND = documented(FORM, 404, 422)
+FOUND, LARGE = documented(FORM, 404, 422), documented(FORM, 413)
 _CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": wire.PendingRefusal, "description": "Conflict"}}
 STARTS = documented(FORM, 400, 404, 413, 422) | _CONFLICT

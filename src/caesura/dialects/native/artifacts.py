@@ -111,7 +111,7 @@ async def version(
     return _json(await artifacts.written(user_id, _version, found))
 
 
-@router.get("/{artifact_id}/diff", response_model=replies.Diff, responses=_FOUND)
+@router.get("/{artifact_id}/diff", response_model=replies.Diff, responses=_FOUND | documented(FORM, 413))
 async def diff(
     here: Here,
     user_id: User,
