@@ -134,8 +134,6 @@ class Run:
     #: The state that a graph leaves to the turns that follow.
     state: Sequence[Kept] = ()
     began: float = field(default_factory=time.monotonic)
-    #: The size of the turn's log so far in bytes, approximately.
-    logged: int = 0
     #: How long the run still waits for MCP servers.
     patience: Patience = field(default_factory=lambda: Patience(0, 0))
     #: Held by the tool call that is made again because its rows were refused.
@@ -153,8 +151,8 @@ class Run:
             return
         self.stream.put(event, lax=lax)
         self.transcript.apply(event, self.stream.stamped)
-        self.logged += codec.size(event)
-        if self.logged > self.limits.log:
+        self.stream.size += codec.size(event)
+        if self.stream.size > self.limits.log:
             self.bound()
 
     def note(self, *events: ev.Event, also: Also, lax: bool = False) -> None:
@@ -198,7 +196,7 @@ class Run:
     def _apply(self, events: Iterable[ev.Event], at: int) -> None:
         for event in events:
             self.transcript.apply(event, at)
-            self.logged += codec.size(event)
+            self.stream.size += codec.size(event)
 
     def bound(self, held: int = 0) -> None:
         """Fail the turn if its log plus `held` bytes that are not yet written is too long. The events that
@@ -207,7 +205,7 @@ class Run:
             raise self.too_long()
 
     def full(self, held: int = 0) -> bool:
-        return self.logged + held > self.limits.log
+        return self.stream.size + held > self.limits.log
 
     def too_long(self) -> LogLimit:
         return LogLimit(f"the turn came to more than {self.limits.log} bytes")

@@ -34,7 +34,7 @@ from caesura.engine.titles import Spawn, Titles
 from caesura.engine.versions import Versions
 from caesura.log import Log, Stream
 from caesura.store import life
-from caesura.store.database import Database
+from caesura.store.database import Database, brief
 
 logger = logging.getLogger(__name__)
 
@@ -153,6 +153,7 @@ class Runner:
         return past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
 
     async def _open(self, turn: Turn, control: Control, known: Past, stream: Stream, holding: Holding) -> Run:
+        stream.size = len(turn.content) + sum(codec.size(item.event) for item in known.events)
         transcript = fold.timed(known.events)
         holding.recall(transcript.finished)
         agent = await self._versions.of(turn, transcript)
@@ -178,7 +179,6 @@ class Runner:
             grants=set(turn.grants),
             patience=Patience(SERVERS, max(time.time() - turn.created_at / 1000, 0)),
             callbacks=self._observers.callbacks() if agent.has_graph else [],
-            logged=sum(codec.size(item.event) for item in known.events),
         )
 
     def _begin(self, run: Run) -> None:
@@ -203,7 +203,8 @@ class Runner:
         if cause == "start" and turn.status == "running":
             run.say(started, lax=True)  # the row was made that way
         else:
-            run.note(*events, also=lambda c: life.begin_segment(c, turn, number, start, stop), lax=True)
+            also = brief(lambda c: life.begin_segment(c, turn, number, start, stop))
+            run.note(*events, also=also, lax=True)
 
     # --- running
 

@@ -13,6 +13,7 @@ from caesura.engine.tool_wishes import Wish
 from caesura.log.stream import Also
 from caesura.store import grants
 from caesura.store import tool_calls as journal
+from caesura.store.database import brief
 from caesura.store.tool_calls import ToolCall
 
 
@@ -48,6 +49,7 @@ class Record:
         transaction that begins the call, so no call begins after the grant was revoked."""
         wish, tool = self._wish, self._wish.tool
 
+        @brief
         def begun(connection: Connection) -> None:
             if granted and not grants.stands(connection, self._run.turn.num, wish.permit):
                 raise Revoked
@@ -92,6 +94,7 @@ class Record:
         """The result of a call whose beginning was not journalled, or that was not made at all."""
         wish, turn = self._wish, self._run.turn.num
 
+        @brief
         def noted(connection: Connection) -> None:
             journal.begin(connection, turn, wish.id, wish.name, wish.args, wish.place)
             journal.finish(connection, turn, wish.id, {"text": text, "status": status})
@@ -119,7 +122,7 @@ class Record:
             if result.rows is not None:
                 result.rows(connection)
 
-        return ended
+        return ended if result.rows is not None else brief(ended)
 
     def _started(self) -> ev.ToolStarted:
         wish = self._wish

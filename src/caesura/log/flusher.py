@@ -15,13 +15,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from caesura.core.errors import CaesuraError, Unavailable
 from caesura.log.append import LOCKED, UNTRIED, append, append_words
 from caesura.log.lane import Lane
 from caesura.log.stream import Batch, Stream, Urgency
-from caesura.store.database import Database
+from caesura.store.database import Database, brief
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ _MOST, _MOST_SHARED = 64, 32
 #: Seconds until a stream whose row is locked is retried: at first, and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
 
+_brief_append, _brief_words = brief(partial(append)), brief(partial(append_words))
 T = TypeVar("T")
 #: Called with each batch that was tried and its outcome. Returns whether events were written.
 Publish = Callable[[Batch, Any], bool]
@@ -247,9 +249,10 @@ class Flusher:
         if again:
             for batch in batches:
                 batch.again = True
+        small = len(batches) <= _FEW and all(batch.is_brief for batch in batches)
         if any(batch.also or batch.again for batch in batches):
-            return await self._database.write_lightly(append, batches)
-        return await self._database.write_statement(append_words, batches)
+            return await self._database.write_lightly(_brief_append if small else append, batches)
+        return await self._database.write_statement(_brief_words if small else append_words, batches)
 
     async def _flush_each(self, batches: list[Batch]) -> list[Batch]:
         """One of the batches caused an error: write each alone, so that the others do not fail with it."""

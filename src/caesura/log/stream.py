@@ -14,7 +14,9 @@ from sqlalchemy import Connection
 from caesura.core import codec, json_data
 from caesura.core.errors import CaesuraError
 from caesura.core.events import CallDelta, Envelope, Event, ReasoningDelta, TextDelta
+from caesura.store.database import is_brief
 from caesura.store.events import Rows
+from caesura.store.turns import LIGHT
 
 Also = Callable[[Connection], Any]
 _Stamped = tuple[int, Event]
@@ -51,6 +53,11 @@ class Batch:
     #: Whether the reply to an earlier try got lost. That try may have succeeded, and must not be repeated
     #: then.
     again: bool = False
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it takes less than a millisecond to be stored."""
+        return self.stream.size <= LIGHT and (self.also is None or is_brief(self.also))
 
     def number(self, first: int) -> None:
         """Number the events before they are written. A retry keeps the same numbers."""
@@ -95,6 +102,8 @@ class Stream:
         self.epoch = epoch
         #: The number of the newest event on disk.
         self.last = last
+        #: How many bytes the turn has, approximately: its message and its log.
+        self.size = 0
         #: When the pending words are due to be written, in milliseconds.
         self.due = 0
         #: The time of the newest event that was put or submitted, in milliseconds.

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import Unavailable
 from caesura.store import sessions, users
-from caesura.store.database import Database
+from caesura.store.database import Database, brief
 
 _MOST = 500
 
@@ -88,5 +88,6 @@ class _Batch:
         self.error: Unavailable | None = None
 
 
+@brief
 def _found(connection: Connection, user_ids: Collection[str], names: Collection[str]) -> _Found:
     return _Found(users.stamps(connection, user_ids), sessions.ended(connection, names))

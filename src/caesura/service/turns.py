@@ -30,7 +30,7 @@ from caesura.service.idempotency import Kept, Key, Made
 from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
 from caesura.store import conversations, fence, interrupts, life, readings, shares, turns
-from caesura.store.database import Database
+from caesura.store.database import Database, brief
 from caesura.store.shares import UNBOUNDED, Share
 
 MESSAGE_LIMIT = 256 * 1024
@@ -83,6 +83,8 @@ class Turns:
         def create(connection: Connection) -> Begun:
             return self._engine.create(connection, new)
 
+        if len(message.content) <= turns.LIGHT:
+            brief(create)
         # A request with a key may be a repetition, whose turn already runs.
         locks = (conversation_id,) if key is not None else ()
         for _ in range(2):
@@ -201,6 +203,8 @@ class Turns:
         await self._check_edits(user_id, answers)
         for interrupt_id in list(answers)[:1]:  # they are of one turn
             await self._engine.check_graph(user_id, interrupt_id)
+        if len(answers) == 1 and await self._database.read(turns.asks_lightly, *answers):
+            brief(decide)
         begun = await self._begin(user_id, key, decide)
         if begun.new and not begun.ours:  # the run that asked may still hold the turn
             self._engine.hurry(begun.turn)

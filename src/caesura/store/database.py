@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
@@ -19,6 +19,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _LOCK_NOT_AVAILABLE = "55P03"
 Work = Callable[Concatenate[Connection, P], T]
+
+
+def brief(work: Callable[P, T]) -> Callable[P, T]:
+    """Mark work that takes less than a millisecond whatever it is given. SQLite may do it in the event loop's
+    own thread."""
+    work.brief = True  # type: ignore[attr-defined]
+    return work
+
+
+def is_brief(work: Callable[..., Any]) -> bool:
+    return getattr(work, "brief", False)
 
 
 class Database(Protocol):

@@ -37,10 +37,25 @@ class Readers:
         try:
             yield from self._transaction()
         finally:
-            with self._changed:
-                self._count -= 1
-                if self._paused:
-                    self._changed.notify_all()
+            self._end()
+
+    @contextmanager
+    def at_once(self) -> Iterator[Connection | None]:
+        """As `reading`, but None where that would have to wait."""
+        with self._changed:
+            free = not self._paused
+            self._count += free
+        try:
+            yield from self._transaction() if free else (None,)
+        finally:
+            if free:
+                self._end()
+
+    def _end(self) -> None:
+        with self._changed:
+            self._count -= 1
+            if self._paused:
+                self._changed.notify_all()
 
     @contextmanager
     def paused(self, within: float) -> Iterator[bool]:

@@ -2,6 +2,10 @@
 
 A whole unit of work runs in the writer's thread, so a statement needs no hop between threads. All units that
 wait when the thread becomes free share one transaction, each in a savepoint of its own.
+
+Brief work runs in the event loop's own thread while nothing else is written: the way to another thread and
+back takes longer than the work. What may take long stays in the threads: waiting for a lock, copying the log
+into the database, and syncing the disk.
 """
 
 from __future__ import annotations
@@ -11,18 +15,19 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import OperationalError
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import changes, migrate, sqlite_file
-from caesura.store.database import P, T, Work, cause, mapped, storage_errors
+from caesura.store.database import P, T, Work, cause, is_brief, mapped, storage_errors
 from caesura.store.disk import Disk
 from caesura.store.readers import Readers
 from caesura.store.statements import driver, run, savepoint
@@ -33,6 +38,11 @@ _GROUP = 512
 _PAUSE, _AGAIN = 0.25, 2.0
 #: The size of the log is checked after this many commits.
 _LOOK = 16
+#: After this many commits in the event loop the writer's thread makes one: only there the log is copied.
+_IN_A_ROW = 64
+#: After its work here the event loop does none for as long, and for `_AWAY` times as long if that took more
+#: than `_LONG` seconds, as on a slow disk.
+_LONG, _AWAY = 0.004, 25
 #: Called in the writer's thread with the result of a unit, or its error.
 _Tell = Callable[[Any, Exception | None], None]
 
@@ -43,6 +53,10 @@ class _Unit(NamedTuple):
     durable: bool
     committed: Callable[[Any], None] | None = None
     single: bool = False
+
+
+class _Locked(Exception):
+    """Another process writes to the file."""
 
 
 class Sqlite:
@@ -89,6 +103,17 @@ class Sqlite:
             self._release()
             raise
         self._connection: Connection | None = None
+        #: Whether this connection waits for locks and copies the log, if that is known.
+        self._patient: bool | None = None
+        self._busy_timeout = busy_timeout
+        #: Held by the thread that writes: the writer's or the event loop's.
+        self._turn = threading.Lock()
+        #: How many units wait for the writer's thread or are done there.
+        self._queued = 0
+        #: How often the event loop has written since that thread did, and when it may write again.
+        self._in_a_row, self._free_at = 0, 0.0
+        #: When the log was last copied into the database before the newest commit of the writer's thread.
+        self._copied: int | None = None
         self._path, self._log = path, Path(f"{path}-wal")
         self._shorten_at = 0.0
         self._commits = 0
@@ -106,17 +131,21 @@ class Sqlite:
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._refuse_closed()
+        if is_brief(work) and time.monotonic() >= self._free_at:
+            with self._timed(), storage_errors(), self._under_way.at_once() as connection:
+                if connection is not None:
+                    return work(connection, *args, **kwargs)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, lambda: self._read(work, *args, **kwargs))
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._write(True, lambda c: work(c, *args, **kwargs))
+        return await self._write(lambda c: work(c, *args, **kwargs), durable=True, brief=is_brief(work))
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._write(False, lambda c: work(c, *args, **kwargs))
+        return await self._write(lambda c: work(c, *args, **kwargs), brief=is_brief(work))
 
     async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._write(False, lambda c: work(c, *args, **kwargs), single=True)
+        return await self._write(lambda c: work(c, *args, **kwargs), single=True, brief=is_brief(work))
 
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
         loop = asyncio.get_running_loop()
@@ -125,7 +154,7 @@ class Sqlite:
             with suppress(RuntimeError):  # the loop is closed: nobody is left to notify
                 loop.call_soon_threadsafe(committed, result)
 
-        return await self._write(True, work, tell)
+        return await self._write(work, durable=True, committed=tell, brief=is_brief(work))
 
     async def harden(self) -> None:
         done, tell = _answer()
@@ -153,20 +182,53 @@ class Sqlite:
 
     async def _write(
         self,
-        durable: bool,
         work: Callable[[Connection], T],
+        *,
+        durable: bool = False,
         committed: Callable[[T], Any] | None = None,
         single: bool = False,
+        brief: bool = False,
     ) -> T:
         """A queued unit always runs, even if its caller is cancelled."""
         done, tell = _answer()
-        self._submit(_Unit(work, tell, durable, committed, single))
+        unit = _Unit(work, tell, durable, committed, single)
+        if not (brief and self._written_here(unit)):
+            self._submit(unit)
         result: T = await done
         return result
+
+    def _written_here(self, unit: _Unit) -> bool:
+        """Commit the unit in this thread, the event loop's. False if that could take long."""
+        with self._closing:
+            self._refuse_closed()
+            if self._queued or self._in_a_row >= _IN_A_ROW or time.monotonic() < self._free_at:
+                return False
+            # The first commit after the log was copied begins the log again, and waits for the disk.
+            if self._copied != sqlite_file.copied(self._path) or not self._turn.acquire(blocking=False):
+                return False
+        try:
+            with self._timed():
+                self._in_a_row += 1
+                self._commit([unit], patient=False)
+        except _Locked:
+            return False
+        finally:
+            self._turn.release()
+        return True
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """The event loop works here for a while, and then does so no more for as long."""
+        began = time.monotonic()
+        yield
+        ended = time.monotonic()
+        took = ended - began
+        self._free_at = ended + took * (_AWAY if took > _LONG else 1)
 
     def _submit(self, unit: _Unit) -> None:
         with self._closing:
             self._refuse_closed()
+            self._queued += 1
             self._units.put(unit)
 
     def _refuse_closed(self) -> None:
@@ -187,12 +249,20 @@ class Sqlite:
                     break
                 unit = self._units.get()
             if group:
-                self._commit(group)
-                self._commits += 1
-                if self._commits % _LOOK == 0:
-                    self._shorten_log()
+                with self._turn:
+                    self._write_group(group)
+                with self._closing:
+                    self._queued -= len(group)
             if unit is None:
                 return
+
+    def _write_group(self, group: list[_Unit]) -> None:
+        copied = sqlite_file.copied(self._path)
+        self._commit(group)
+        self._copied, self._in_a_row = copied, 0
+        self._commits += 1
+        if self._commits % _LOOK == 0:
+            self._shorten_log()
 
     def _shorten_log(self) -> None:
         """Restart a long write-ahead log. SQLite has copied nearly all of it into the database by then, and
@@ -200,17 +270,20 @@ class Sqlite:
         for the writer."""
         if time.monotonic() < self._shorten_at or sqlite_file.size(self._log) <= sqlite_file.LOG_LIMIT:
             return
+        self._copied = None
         with self._under_way.paused(_PAUSE) as alone:
             done = alone and sqlite_file.checkpoint(self._path, 0)
         if not done:
             self._shorten_at = time.monotonic() + _AGAIN
 
-    def _commit(self, group: list[_Unit]) -> None:
+    def _commit(self, group: list[_Unit], patient: bool = True) -> None:
         try:
             with storage_errors():
-                outcomes = self._commit_all(group)
+                outcomes = self._commit_all(group, patient)
             self._after_commit()
             self._tell_people()
+        except _Locked:
+            raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's answer
             outcomes = [(None, error) for _ in group]
         with self._telling:
@@ -236,21 +309,39 @@ class Sqlite:
         with self._telling:
             unit.tell(result, error)
 
-    def _commit_all(self, group: list[_Unit]) -> list[tuple[Any, Exception | None]]:
+    def _commit_all(self, group: list[_Unit], patient: bool) -> list[tuple[Any, Exception | None]]:
         if self._connection is None:
-            self._connection = self._writing.connect()
+            self._connection, self._patient = self._writing.connect(), None
         try:
-            if len(group) == 1 and group[0].single:
+            self._be_patient(self._connection, patient)
+            if len(group) == 1 and group[0].single and patient:
                 return [(group[0].work(self._connection), None)]
-            run(self._connection, "BEGIN IMMEDIATE")
+            self._begin(self._connection, patient)
             outcomes = [self._run(self._connection, unit, alone=len(group) == 1) for unit in group]
             run(self._connection, "COMMIT")
+        except _Locked:
+            raise
         except BaseException:
             self._people.clear()
             self._connection.close()
             self._connection = None
             raise
         return outcomes
+
+    def _be_patient(self, connection: Connection, patient: bool) -> None:
+        """Whether the next transaction may wait for a lock, and copy the log into the database."""
+        if patient is not self._patient:
+            run(connection, f"PRAGMA busy_timeout={int(self._busy_timeout * 1000) if patient else 0}")
+            run(connection, f"PRAGMA wal_autocheckpoint={sqlite_file.COPIED_PAGES if patient else 0}")
+            self._patient = patient
+
+    def _begin(self, connection: Connection, patient: bool) -> None:
+        try:
+            run(connection, "BEGIN IMMEDIATE")
+        except OperationalError as error:
+            if patient:
+                raise
+            raise _Locked from error
 
     def _run(self, connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Exception | None]:
         """The result of the unit, or its error. The caller is notified when the transaction is on disk."""
@@ -279,11 +370,13 @@ class Sqlite:
 
 
 def _answer() -> tuple[asyncio.Future[Any], _Tell]:
-    """A future of the running loop, and a function that settles it from another thread."""
-    loop = asyncio.get_running_loop()
+    """A future of the running loop, and a function that settles it from any thread."""
+    loop, thread = asyncio.get_running_loop(), threading.get_ident()
     done: asyncio.Future[Any] = loop.create_future()
 
     def tell(result: Any, error: Exception | None) -> None:
+        if threading.get_ident() == thread:
+            return _settle(done, result, error)
         with suppress(RuntimeError):  # the loop is closed: nobody is left to notify
             loop.call_soon_threadsafe(_settle, done, result, error)
 

@@ -15,6 +15,8 @@ from caesura.core.errors import StartupError
 
 #: Bytes of the write-ahead log after which the writer restarts it: readers cannot prevent that.
 LOG_LIMIT = 32 * 1024 * 1024
+#: Pages of the write-ahead log after which they are copied into the database. SQLite's own number.
+COPIED_PAGES = 1000
 #: `secure_delete` overwrites deleted content with zeros. Its default depends on how SQLite was built.
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -60,6 +62,14 @@ def checkpoint(path: Path, busy_timeout: float) -> bool:
             return not busy
     except sqlite3.Error:
         return False
+
+
+def copied(path: Path) -> int | None:
+    """When the write-ahead log was last copied into the database: nothing else changes the file itself."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def size(path: Path) -> int:
