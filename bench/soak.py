@@ -10,6 +10,7 @@ import asyncio
 import random
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench import load
@@ -46,7 +47,7 @@ async def _soak(minutes: float, people: int, interval: float) -> None:
 
 
 async def _watched(
-    server: Ours, work: list[asyncio.Future[None]], done: list[int], minutes: float, interval: float
+    server: Ours, work: Sequence[asyncio.Future[None]], done: list[int], minutes: float, interval: float
 ) -> None:
     began = time.monotonic()
     while (passed := time.monotonic() - began) < minutes * 60:

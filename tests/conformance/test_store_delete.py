@@ -1,13 +1,16 @@
 """Deleting a conversation leaves nothing of it in any table, on every backend."""
 
+from itertools import pairwise
 from typing import Any
 
+import pytest
 from sqlalchemy import Connection, insert, inspect, text
 
 from caesura.core import codec, json_data
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.artifacts import create, rewrite
+from caesura.core.errors import NotFound
 from caesura.core.interrupts import Approval
 from caesura.core.messages import Message, to_dict
 from caesura.store import (
@@ -21,6 +24,7 @@ from caesura.store import (
     keys,
     life,
     read_marks,
+    remains,
     summaries,
     tool_calls,
     turns,
@@ -68,6 +72,47 @@ async def test_a_deleted_persons_rows_are_gone_when_their_conversations_are(data
     assert await database.read(_everything) == before
 
 
+async def test_a_large_conversation_is_gone_at_once_and_deleted_in_small_steps(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remains, "BYTES", 40)
+    await make_user(database, "alice")
+    await _fill(database, await make_conversation(database, "alice"), "kept")
+    before = await database.read(_everything)
+    conversation_id = await make_conversation(database, "alice")
+    await _fill(database, conversation_id, "gone")
+    ended, asking = [
+        await database.read(turns.get, link.id) for link in await database.read(turns.tree, conversation_id)
+    ]
+
+    removed = await database.write(conversations.remove, conversation_id, "alice")
+
+    assert removed == [ended.num, asking.num]
+    assert len(await database.read(events.stored, ended.num)) == 3, "it is not deleted yet"
+    finds: list[tuple[Any, str]] = [
+        (conversations.get, conversation_id),
+        (turns.owned, ended.id),
+        (turns.owned, asking.id),
+        (interrupts.get, "gone-a"),
+    ]
+    for find, name in finds:
+        with pytest.raises(NotFound):
+            await database.read(find, name, "alice")
+    assert (await database.read(conversations.page, "alice", 10)).total == 1
+    assert await database.read(life.claim_some, "node-2", 1000, 10) == []
+    assert [user.id for user in await database.read(users.listing)] == ["alice"]
+
+    left = [await database.read(_bytes_of_events)]
+    while await database.write(remains.clear, conversation_id):
+        left.append(await database.read(_bytes_of_events))
+    assert max(more - less for more, less in pairwise(left)) <= remains.BYTES
+    after = await database.read(_everything)
+    for rows in (after, before):
+        rows.pop("changes")
+        rows["users"] = [row[:1] for row in rows["users"] if row[0] != users.NOBODY]
+    assert after == before
+
+
 async def test_nothing_can_be_written_to_a_deleted_turn(database: Database) -> None:
     await make_user(database, "alice")
     conversation_id = await make_conversation(database, "alice")
@@ -90,6 +135,10 @@ async def test_the_number_of_a_deleted_turn_is_never_used_again(database: Databa
     turn = await make_turn(database, first)
     await database.write(conversations.remove, first, "alice")
     assert (await make_turn(database, await make_conversation(database, "alice"))).num > turn.num
+
+
+def _bytes_of_events(connection: Connection) -> int:
+    return int(connection.execute(text("SELECT sum(length(body)) FROM events")).scalar_one())
 
 
 async def _fill(database: Database, conversation_id: str, mark: str) -> None:

@@ -57,7 +57,7 @@ async def test_after_a_refusal_later_writes_go_on(database: Database) -> None:
     run = await run_over(database, log)
     with pytest.raises(Outdated):
         await run.offer(TITLE, also=refuse)
-    assert run.logged == 0
+    assert run.stream.size == 0
     await run.offer(TITLE, also=lambda connection: None)
     assert await written(log, run) == [TITLE]
     await log.close()
@@ -77,5 +77,5 @@ async def test_a_cancelled_run_knows_whether_its_rows_were_written(database: Dat
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await written(log, run) == ([] if refused else [TITLE])
-    assert (run.logged > 0) is not refused
+    assert (run.stream.size > 0) is not refused
     await log.close()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from sqlalchemy import Connection
 from caesura.core.errors import BadInput, CaesuraError, StartupError, Unavailable
 from caesura.settings import Settings
 from caesura.store import sqlite, sqlite_file, users
+from caesura.store.database import brief
 from caesura.store.disk import Callback
 from caesura.store.open import open_database
 from caesura.store.sqlite import Sqlite
@@ -48,6 +49,10 @@ connection.execute("BEGIN IMMEDIATE")
 print(flush=True)
 sys.stdin.read()
 """
+
+
+#: Seconds after which the event loop may write again.
+_REST = 0.02
 
 
 @pytest_asyncio.fixture
@@ -154,6 +159,56 @@ async def test_waiting_units_are_committed_together_and_a_failing_one_fails_alon
     assert await _names(database) == sorted(f"user-{number}" for number in range(10))
     assert len(commits) == 2  # one for the unit that held it up, one for all that waited
     await database.close()
+
+
+async def test_brief_work_runs_in_the_event_loops_own_thread(database: Sqlite) -> None:
+    for run in (database.read, database.write, database.write_lightly, database.write_statement):
+        assert await _once_in_the_loop(run)
+        assert await run(_thread) != threading.get_ident()
+
+
+async def test_brief_work_comes_after_what_was_written_before(database: Sqlite) -> None:
+    with _held(database):
+        first = asyncio.create_task(database.write(users.create, "first", "hash"))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(database.write(brief(partial(_names_now))))
+        await asyncio.sleep(0.05)
+    assert await second == ["first"]
+    await first
+
+
+async def test_the_event_loop_does_not_wait_for_another_process(database: Sqlite, tmp_path: Path) -> None:
+    with _locked(tmp_path / "caesura.db"):
+        written = asyncio.create_task(database.write(brief(partial(_thread))))
+        await asyncio.sleep(0)
+        assert not written.done()
+    assert await written != threading.get_ident()
+
+
+async def test_the_event_loop_writes_no_more_for_a_while_after_a_slow_commit(database: Sqlite) -> None:
+    def slow(connection: Connection) -> int:
+        time.sleep(sqlite._LONG * 2)
+        return threading.get_ident()
+
+    assert await _once_in_the_loop(database.write_lightly, slow)
+    assert await database.write_lightly(brief(partial(_thread))) != threading.get_ident()
+
+
+async def test_the_first_commit_after_the_log_was_copied_is_not_made_in_the_event_loop(
+    database: Sqlite, tmp_path: Path
+) -> None:
+    await database.write(users.create, "alice", "hash")
+    assert sqlite_file.checkpoint(tmp_path / "caesura.db", 1)
+    assert await database.write_lightly(brief(partial(_thread))) != threading.get_ident()
+    assert await _once_in_the_loop(database.write_lightly)
+
+
+async def test_the_writers_thread_copies_the_log_while_the_event_loop_writes(database: Sqlite) -> None:
+    threads = set()
+    for _ in range(2 * sqlite._IN_A_ROW):
+        threads.add(await database.write_lightly(brief(partial(_thread))))
+        await asyncio.sleep(_REST / 10)
+    assert len(threads) == 2
 
 
 async def test_after_commit_is_called_before_any_caller_is_notified(tmp_path: Path) -> None:
@@ -505,3 +560,22 @@ async def test_a_reader_that_does_not_end_does_not_block_the_writer(
 def _dawdle(connection: Connection, seconds: float) -> None:
     connection.exec_driver_sql("SELECT count(*) FROM users").scalar_one()
     time.sleep(seconds)
+
+
+def _thread(connection: Connection) -> int:
+    return threading.get_ident()
+
+
+async def _once_in_the_loop(
+    run: Callable[..., Awaitable[int]], work: Callable[[Connection], int] = _thread
+) -> bool:
+    """Whether the event loop does this itself before long: it may just have been too slow."""
+    for _ in range(100):
+        if await run(brief(partial(work))) == threading.get_ident():
+            return True
+        await asyncio.sleep(_REST)
+    return False
+
+
+def _names_now(connection: Connection) -> list[str]:
+    return [user.id for user in users.listing(connection)]

@@ -26,11 +26,12 @@ from caesura.service.locks import PersonLocks
 from caesura.service.long_reads import LongReads
 from caesura.service.pages import BranchPage, TreePage
 from caesura.store import conversations as rows
-from caesura.store import read_marks, turns
+from caesura.store import read_marks, remains, turns
 from caesura.store.conversations import Order, Page
 from caesura.store.database import Database, brief
 from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import Link, Underway
+from caesura.store.users import NOBODY
 
 #: Called with the error of each request that exceeds a person's share.
 Refused = Callable[[CaesuraError], None]
@@ -161,7 +162,18 @@ class Conversations:
         for num in removed:
             self._log.forget(num)
             await self._engine.discard(num)  # the run may have begun meanwhile
+        await self.clear(conversation_id)
         await self._workspaces.discard(conversation_id)
+
+    async def clear(self, conversation_id: str) -> None:
+        """Delete what remains of a conversation that was deleted."""
+        while await self._database.write_lightly(remains.clear, conversation_id):
+            pass
+
+    async def clear_all(self) -> None:
+        """As `clear`, for the conversations that a dead process did not finish."""
+        for conversation_id in await self._database.read(rows.of_person, NOBODY):
+            await self.clear(conversation_id)
 
     async def links(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Link]]:
         """The conversation, and all of its turns, oldest first, each with only its parent."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import BadInput, BadUsername, Conflict, NotFound
 from caesura.service.people import LOCAL
-from caesura.store import conversations, turns, users
+from caesura.store import conversations, remains, turns, users
 from caesura.store.database import Database
 
 #: How often what a person has is looked for. A request that had begun before may add something.
@@ -47,6 +47,8 @@ class Removal:
             for conversation_id in await self._database.read(conversations.of_person, user_id):
                 if heir is None:
                     await self._database.write(conversations.remove, conversation_id, user_id)
+                    while await self._database.write_lightly(remains.clear, conversation_id):
+                        pass
                 else:
                     await self._database.write(_give, conversation_id, user_id, heir)
             try:

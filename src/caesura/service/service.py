@@ -154,6 +154,7 @@ class Service:
                 await self._database.write_lightly(sessions.forget_old)
                 for user_id, last in await self._database.read(changes.outdated):
                     await self._database.write_lightly(changes.prune, user_id, last)
+                await self.conversations.clear_all()
             except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
                 logger.warning("expired rows were not deleted: %s", error)
             await asyncio.sleep(_SWEEP)

@@ -28,7 +28,7 @@ from sqlalchemy.exc import IntegrityError
 from caesura.core import ids, json_data
 from caesura.core.conversations import Conversation
 from caesura.core.errors import Conflict, NoConversation, NotFound, TooManyConversations, Unauthenticated
-from caesura.store import changes, shares
+from caesura.store import changes, remains, shares
 from caesura.store.schema import (
     conversations,
     events,
@@ -219,12 +219,16 @@ def lock(connection: Connection, conversation_id: str, user_id: str | None = Non
 
 
 def remove(connection: Connection, conversation_id: str, user_id: str) -> list[int]:
-    """Delete the conversation from every table. Returns the numbers of its turns, whose streams must end."""
+    """Delete the conversation from every table. If it is large it is only taken from its owner, and the
+    caller deletes the rest with `remains.clear`. Returns the numbers of its turns, whose streams must end."""
     shares.hold(connection, user_id)
     get(connection, conversation_id, user_id)
     numbers, row = _lock_whole(connection, conversation_id)
-    connection.execute(delete(events).where(events.c.turn.in_(numbers)))
-    connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
+    if row.stored > remains.BYTES:
+        remains.leave(connection, conversation_id)
+    else:
+        connection.execute(delete(events).where(events.c.turn.in_(numbers)))
+        connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
     used = {
         "past_turns": users.c.past_turns + row.turn_count,
         "past_input_tokens": users.c.past_input_tokens + row.input_tokens,

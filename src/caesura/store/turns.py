@@ -59,7 +59,11 @@ class Said(NamedTuple):
 
 # Statements that every turn needs are built once: building one costs more than running it.
 _BY_ID = Prepared(select(turns).where(turns.c.id == bindparam("id")))
-_OWNED = Prepared(select(turns).where(turns.c.id == bindparam("id"), turns.c.user_id == bindparam("user_id")))
+_OWNED = Prepared(
+    select(turns)
+    .join(conversations, conversations.c.id == turns.c.conversation_id)
+    .where(turns.c.id == bindparam("id"), conversations.c.user_id == bindparam("user_id"))
+)
 _BY_NUM = Prepared(select(turns).where(turns.c.num == bindparam("num")))
 _EXISTS = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")))
 # What a running turn has in its log is counted later.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Literal, NamedTuple, get_args
 
 from sqlalchemy import (
@@ -36,6 +37,10 @@ _DISABLED = "disabled:"
 #: Begins the hash of a person without a password. The rest is random, because the stamp is made from it: the
 #: tokens of a person who was removed must not be those of the next one of that name.
 _NO_PASSWORD = "!"  # noqa: S105 - it is none
+
+
+#: Owns what is being deleted. It is no valid name, so nobody logs in by it.
+NOBODY = ""
 
 
 class User(NamedTuple):
@@ -82,6 +87,11 @@ def create(connection: Connection, user_id: str, password_hash: str) -> None:
         connection.execute(statement)
     except IntegrityError as error:
         raise UsernameTaken from error
+
+
+def make_nobody(connection: Connection) -> None:
+    with suppress(UsernameTaken), savepoint(connection):
+        create(connection, NOBODY, _DISABLED + no_password())
 
 
 def no_password() -> str:
@@ -153,6 +163,7 @@ def get(connection: Connection, user_id: str) -> User | None:
     return User(*row) if row else None
 
 
+_EVERYBODY = select(users).where(users.c.id != NOBODY).order_by(users.c.id)
 _GET = Prepared(select(users).where(users.c.id == bindparam("id")))
 _VOUCHED = Prepared(
     select(users).where(users.c.issuer == bindparam("issuer"), users.c.subject == bindparam("subject"))
@@ -168,7 +179,7 @@ def stamps(connection: Connection, user_ids: Collection[str]) -> dict[str, str]:
 
 
 def listing(connection: Connection) -> list[User]:
-    return [User(*row) for row in connection.execute(select(users).order_by(users.c.id))]
+    return [User(*row) for row in connection.execute(_EVERYBODY)]
 
 
 def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
