@@ -32,7 +32,7 @@ from caesura.store import (
 )
 from caesura.store.database import Database
 from caesura.store.graph_states import Kept
-from caesura.store.schema import readings
+from caesura.store.schema import NOBODY, readings
 from caesura.store.summaries import Summary
 from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
 
@@ -109,7 +109,7 @@ async def test_a_large_conversation_is_gone_at_once_and_deleted_in_small_steps(
     after = await database.read(_everything)
     for rows in (after, before):
         rows.pop("changes")
-        rows["users"] = [row[:1] for row in rows["users"] if row[0] != users.NOBODY]
+        rows["users"] = [row[:1] for row in rows["users"] if row[0] != NOBODY]
     assert after == before
 
 

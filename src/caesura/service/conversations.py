@@ -29,9 +29,9 @@ from caesura.store import conversations as rows
 from caesura.store import read_marks, remains, turns
 from caesura.store.conversations import Order, Page
 from caesura.store.database import Database, brief
+from caesura.store.schema import NOBODY
 from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import Link, Underway
-from caesura.store.users import NOBODY
 
 #: Called with the error of each request that exceeds a person's share.
 Refused = Callable[[CaesuraError], None]
@@ -227,7 +227,8 @@ class Conversations:
             yield lines
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
-        light = await self._database.read(turns.is_light, conversation_id)
+        alone = not self._database.shared
+        light = alone and await self._database.read(turns.is_light, conversation_id)
         work = brief(partial(_status)) if light else _status
         conversation, turn, pending, underway = await self._database.read(work, user_id, conversation_id)
         if turn is None:

@@ -26,7 +26,7 @@ from caesura.core.interrupts import Approval, Decision, Status
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.store import changes, grants, showings
 from caesura.store.changes import Closing
-from caesura.store.schema import conversations, interrupts, now_ms, turns, waits
+from caesura.store.schema import NOBODY, conversations, interrupts, now_ms, turns, waits
 from caesura.store.statements import Prepared
 
 #: At most this many bytes of an inbox are read at once.
@@ -249,9 +249,10 @@ _ANSWERED = Prepared(
         interrupts.c.turn == bindparam("turn")
     )
 )
+_MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
 _GET = Prepared(
-    _ALL.join(conversations, conversations.c.id == turns.c.conversation_id).where(
-        interrupts.c.id == bindparam("id"), conversations.c.user_id == bindparam("user_id")
+    _MINE.join(conversations, conversations.c.id == turns.c.conversation_id).where(
+        interrupts.c.id == bindparam("id"), conversations.c.user_id != NOBODY
     )
 )
 _AFTER = tuple_(bindparam("after_at", type_=BigInteger), bindparam("after_id", type_=String))
@@ -267,9 +268,7 @@ _COUNT_OF = (
     .select_from(interrupts)
     .where(interrupts.c.user_id == bindparam("user_id"), waits(interrupts))
 )
-_NAMED = _ALL.where(interrupts.c.user_id == bindparam("user_id")).where(
-    interrupts.c.id.in_(bindparam("names", expanding=True))
-)
+_NAMED = _MINE.where(interrupts.c.id.in_(bindparam("names", expanding=True)))
 _HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with_for_update())
 _UPDATE = update(interrupts).where(interrupts.c.id == bindparam("at_id")).values(closed_at=now_ms())
 _CLOSE = Prepared(_UPDATE.where(waits(interrupts)))

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, and_, bindparam, delete, func, select,
 
 from caesura.store import users
 from caesura.store.schema import (
+    NOBODY,
     artifact_versions,
     conversations,
     events,
@@ -30,7 +31,7 @@ def leave(connection: Connection, conversation_id: str) -> None:
     turns."""
     users.make_nobody(connection)
     here = conversations.c.id == conversation_id
-    connection.execute(update(conversations).where(here).values(user_id=users.NOBODY, session=None))
+    connection.execute(update(conversations).where(here).values(user_id=NOBODY, session=None))
     connection.execute(delete(keys).where(keys.c.conversation_id == conversation_id))
     mine = turns.c.conversation_id == conversation_id
     alive = select(turns.c.num).where(mine, live(turns))
@@ -42,7 +43,7 @@ def leave(connection: Connection, conversation_id: str) -> None:
 
 def clear(connection: Connection, conversation_id: str) -> bool:
     """One step. False if nothing of the conversation was left."""
-    here = conversations.c.id == conversation_id, conversations.c.user_id == users.NOBODY
+    here = conversations.c.id == conversation_id, conversations.c.user_id == NOBODY
     if connection.execute(select(conversations.c.id).where(*here)).first() is None:
         return False
     mine = turns.c.conversation_id == conversation_id

@@ -72,6 +72,9 @@ def _place_postgresql(element: Any, compiler: Any, **kw: Any) -> str:
     return f"strpos({compiler.process(element.clauses, **kw)})"
 
 
+#: Owns what is being deleted. It is no valid name, so nobody logs in by it.
+NOBODY = ""
+
 users = Table(
     "users",
     metadata,

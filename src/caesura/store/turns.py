@@ -12,7 +12,7 @@ from caesura.core import messages as msg
 from caesura.core.errors import NotFound
 from caesura.core.turns import Status, Turn
 from caesura.store.database import brief
-from caesura.store.schema import QUEUED, conversations, events, interrupts, live, running, turns
+from caesura.store.schema import NOBODY, QUEUED, conversations, events, interrupts, live, running, turns
 from caesura.store.statements import Prepared
 
 #: Turns of at most so many bytes are read and written quickly.
@@ -62,7 +62,8 @@ _BY_ID = Prepared(select(turns).where(turns.c.id == bindparam("id")))
 _OWNED = Prepared(
     select(turns)
     .join(conversations, conversations.c.id == turns.c.conversation_id)
-    .where(turns.c.id == bindparam("id"), conversations.c.user_id == bindparam("user_id"))
+    .where(turns.c.id == bindparam("id"), turns.c.user_id == bindparam("user_id"))
+    .where(conversations.c.user_id != NOBODY)
 )
 _BY_NUM = Prepared(select(turns).where(turns.c.num == bindparam("num")))
 _EXISTS = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")))

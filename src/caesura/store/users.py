@@ -26,7 +26,7 @@ from sqlalchemy.exc import IntegrityError
 from caesura.core import ids
 from caesura.core.errors import Conflict, NotFound, UsernameTaken
 from caesura.store import changes
-from caesura.store.schema import now_ms, users
+from caesura.store.schema import NOBODY, now_ms, users
 from caesura.store.statements import Prepared, savepoint
 
 Role = Literal["member", "admin"]
@@ -37,10 +37,6 @@ _DISABLED = "disabled:"
 #: Begins the hash of a person without a password. The rest is random, because the stamp is made from it: the
 #: tokens of a person who was removed must not be those of the next one of that name.
 _NO_PASSWORD = "!"  # noqa: S105 - it is none
-
-
-#: Owns what is being deleted. It is no valid name, so nobody logs in by it.
-NOBODY = ""
 
 
 class User(NamedTuple):
