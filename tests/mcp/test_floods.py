@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from caesura.agents.mcp import allowance, stdio
 from caesura.agents.mcp import server as mcp_server
-from caesura.agents.mcp import stdio
 from caesura.agents.mcp.allowance import Allowance, Kind
 from caesura.agents.mcp.messages import Unwieldy
-from tests.effort import sample
+from tests.effort import sample, thorough
 from tests.engine.world import World
 from tests.mcp.conftest import DEMO, Outside
 from tests.mcp.test_tools import result, wide
@@ -93,6 +93,8 @@ def flooded(world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCap
     for name in ("_PAUSE", "_LONGEST_PAUSE"):
         monkeypatch.setattr(mcp_server, name, 0.0)
     monkeypatch.setattr(stdio, "_GRACE", 0.0)
+    if not thorough():
+        monkeypatch.setattr(allowance, "_MOST", 200)
     caplog.set_level(logging.WARNING, "caesura")
     return Flooded(world)
 
@@ -155,16 +157,16 @@ def again(text: str) -> Iterable[bytes]:
 def test_what_was_spent_comes_back_and_answers_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, reasons = 0.0, list[str]()
     monkeypatch.setattr("time.monotonic", lambda: clock)
-    allowance = Allowance(reasons.append)
+    spent = Allowance(reasons.append)
     for _ in range(100):
-        allowance.send("request")
-        allowance.take(32 * MIB, "answer")
+        spent.send("request")
+        spent.take(32 * MIB, "answer")
         clock += 1.0
         for _ in range(90):
-            allowance.take(100)
+            spent.take(100)
     assert reasons == []
     with pytest.raises(Unwieldy, match=UNASKED):
-        _take(allowance, 3_000, "other")
+        _take(spent, 3_000, "other")
     assert reasons == [UNASKED]
 
 
@@ -177,15 +179,15 @@ def test_a_large_message_that_nobody_asked_for_is_refused(kind: Kind) -> None:
 def test_requests_whose_answers_are_not_taken_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = 0.0
     monkeypatch.setattr("time.monotonic", lambda: clock)
-    allowance = Allowance(lambda reason: None)
+    spent = Allowance(lambda reason: None)
     for _ in range(1_000):
-        allowance.take(100, "request")
-        allowance.send("answer")
+        spent.take(100, "request")
+        spent.send("answer")
         clock += 1.0
     with pytest.raises(Unwieldy, match=UNASKED):
-        _take(allowance, 60, "request")
+        _take(spent, 60, "request")
 
 
-def _take(allowance: Allowance, count: int, kind: Kind) -> None:
+def _take(spent: Allowance, count: int, kind: Kind) -> None:
     for _ in range(count):
-        allowance.take(0, kind)
+        spent.take(0, kind)
