@@ -231,7 +231,9 @@ class Engine:
             if asks is None:
                 continue  # the sub-agent is gone, which its call says
             graph = self._builder.current(asks).graph
-            if bool(found) != bool(graph) or not await fit.checked(self.runner.aside, graph, found):
+            if bool(found) != bool(graph) or (
+                found and not await fit.checked(self.runner.aside, graph, found)
+            ):
                 told = "cannot go on from this question. It stays open until a version that can is back"
                 raise AgentChanged(f"the agent {asks.name} has changed, and {told}")
 
