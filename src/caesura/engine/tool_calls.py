@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any, assert_never
 
 from caesura.agents.tools.tool import Result
+from caesura.core import fold
 from caesura.core.answers import Answer
 from caesura.core.errors import Outdated
 from caesura.core.interrupts import Approval
@@ -68,6 +69,8 @@ class _Call:
             wish.args = known.args  # a person may have edited them
         if (reason := wish.args.get(calls.REFUSED)) is not None:
             return record.note(texts.refused_arguments(reason), "error")
+        if wish.found is None and known is not None and not record.stopped_to_ask:
+            return record.note(fold.UNKNOWN, "unknown")  # it had begun before the tool was taken away
         if wish.found is None:
             return record.note(texts.no_such_tool(wish.name, list(wish.agent.tools)), "error")
         if calls.BROKEN in wish.args:
