@@ -38,7 +38,7 @@ from caesura.store.shares import UNBOUNDED, Share
 logger = logging.getLogger(__name__)
 
 _PAUSE = 1.0
-_SWEEP = 3600.0
+_SWEEP, _SWEEP_MEMORY = 3600.0, 60.0
 _QUICKEST = 0.3
 #: Seconds for which a successful write shows that the storage takes writes.
 _PROBED = 1.0
@@ -95,6 +95,7 @@ class Service:
         self.feeds.start()
         self.engine.spawn(self._sweep())
         self.engine.spawn(self._sweep_workspaces())
+        self.engine.spawn(self._sweep_memory())
         if self._database.shared:
             self.engine.spawn(self._tell_of_readers())
             self.engine.spawn(self.feeds.watch())
@@ -167,6 +168,11 @@ class Service:
             except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
                 logger.warning("the workspaces were not swept: %s", error)
             await asyncio.sleep(_SWEEP)
+
+    async def _sweep_memory(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_MEMORY)
+            self.engine.forget_old()
 
     async def _tell_of_readers(self) -> None:
         """Report which turns are read in this process to the nodes that run them, at once and then

@@ -17,6 +17,8 @@ from caesura.core.errors import StartupError
 LOG_LIMIT = 32 * 1024 * 1024
 #: Pages of the write-ahead log after which they are copied into the database. SQLite's own number.
 COPIED_PAGES = 1000
+#: How many KB of the file each reader keeps in memory.
+_READERS_KB = 512
 #: `secure_delete` overwrites deleted content with zeros. Its default depends on how SQLite was built.
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -42,6 +44,9 @@ def engine(path: Path, busy_timeout: float, readers: int) -> Engine:
         connection.isolation_level = None
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
+        if readers:
+            # The system keeps the file in memory once for all of them.
+            connection.execute(f"PRAGMA cache_size=-{_READERS_KB}")
         # SQLite's own only knows the letters of English.
         connection.create_function("lower", 1, _lower, deterministic=True)
 
