@@ -8,14 +8,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from bench import load
 from bench.measure import on_loop
-from bench.server import Ours, parrots
+from bench.server import Ours, ours, parrots
 
 _AGENTS = {"short": (20, 0), "long": (2000, 0), "paced": (200, 0.01)}
 #: Above this many conversations of each the oldest is deleted.
@@ -25,25 +23,15 @@ _PAUSE, _REST = 0.5, 60
 
 
 async def _soak(minutes: float, people: int, interval: float) -> None:
-    with tempfile.TemporaryDirectory(prefix="caesura-bench-") as folder:
-        server = Ours(Path(folder), parrots(_AGENTS))
-        try:
-            await server.ready()
-            for agent in _AGENTS:
-                await server.chat(await server.thread(agent))
-            done = [0]
-            work = [
-                asyncio.ensure_future(_person(server, random.Random(seed), done)) for seed in range(people)
-            ]
-            await _watched(server, work, done, minutes, interval)
-            for each in work:
-                each.cancel()
-            await asyncio.wait(work)
-            await asyncio.sleep(_REST)
-            print(f"at rest  {server.rss() / 1e6:7.1f} MB", flush=True)
-        finally:
-            server.process.kill()
-            server.process.wait()
+    async with ours(parrots(_AGENTS)) as server:
+        done = [0]
+        work = [asyncio.ensure_future(_person(server, random.Random(seed), done)) for seed in range(people)]
+        await _watched(server, work, done, minutes, interval)
+        for each in work:
+            each.cancel()
+        await asyncio.wait(work)
+        await asyncio.sleep(_REST)
+        print(f"at rest  {server.rss() / 1e6:7.1f} MB", flush=True)
 
 
 async def _watched(
