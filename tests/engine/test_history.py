@@ -12,6 +12,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
+from caesura.engine import history as module
 from caesura.engine.branch import Branch
 from caesura.engine.history import History
 from caesura.service.locks import PersonLocks
@@ -46,6 +47,27 @@ async def test_one_person_does_not_evict_the_histories_of_others(database: Datab
         assert history.size <= 400 * KB
     for turn_id in list(history._paths):
         history.forget(turn_id)
+    assert (history.size, history._of, history._sizes) == (0, {}, {})
+
+
+async def test_a_history_goes_with_its_conversation_and_when_nobody_has_used_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = await _turn(database)
+    history = History(database, 400 * KB)
+    said = [Message("assistant", "x")]
+    for name in ("kept", "gone"):
+        history.extend(replace(turn, id=name, conversation_id=name), Branch(), said)
+    history.extend(replace(turn, id="theirs", user_id="bob", conversation_id="gone"), Branch(), said)
+    history.forget_conversation(turn.user_id, "gone")
+    assert list(history._paths) == ["kept", "theirs"]
+    history.forget_old()
+    assert list(history._paths) == ["kept", "theirs"]
+    used = replace(turn, num=turn.num + 1, id="next", parent_id="kept")
+    monkeypatch.setattr(module, "_KEPT", 0.0)
+    await history.before(used)
+    assert list(history._paths) == ["theirs", "kept"], "the one that was used last is the last to go"
+    history.forget_old()
     assert (history.size, history._of, history._sizes) == (0, {}, {})
 
 

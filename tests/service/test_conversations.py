@@ -11,6 +11,7 @@ from caesura.core.errors import BadInput, NotFound, TooManyConversations, Unavai
 from caesura.service.pages import BranchPage, TreePage
 from caesura.service.service import Service
 from caesura.service.turns import Message
+from caesura.store import conversations, remains
 from caesura.store.shares import Share
 from tests.engine.world import World
 from tests.openai_server import Call, Hang, Say
@@ -156,6 +157,18 @@ async def test_a_deleted_conversation_takes_its_run_its_log_and_its_files_with_i
         await service.turns.get(world.user, turn.id)
     with pytest.raises(NotFound):
         await service.conversations.delete(world.user, world.conversation)
+
+
+async def test_what_a_dead_process_left_of_a_large_conversation_is_deleted(
+    service: Service, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remains, "BYTES", 10)
+    world.desk.script(Say("hello"), Say("A title"))
+    await tell(service, world, Message("go"))
+    await world.database.write(conversations.remove, world.conversation, world.user)
+    assert await world.database.read(conversations.exists, world.conversation)
+    await service.conversations.clear_all()
+    assert not await world.database.read(conversations.exists, world.conversation)
 
 
 async def test_closed_storage_is_reported(service: Service, world: World) -> None:
