@@ -320,14 +320,12 @@ def _written(event: ev.GraphWrote, at: int) -> dict[str, Any]:
     """What a graph writes in the form of these frames is sent as it is. Anything else is the data of one."""
     own = event.value if isinstance(event.value, dict) else {}
     kind, agent = own.get("type"), own.get("agent")
-    frame = {
-        "type": kind if isinstance(kind, str) else "custom",
-        "agent": agent if isinstance(agent, str) else event.agent,
-        **({} if event.parent is None else {"parent": event.parent}),
-        "timestamp": time_of(at).decode(),
-    }
-    is_frame = isinstance(kind, str) and "data" in own
-    return {**frame, **own, "agent": frame["agent"]} if is_frame else {**frame, "data": event.value}
+    who = {"agent": agent if isinstance(agent, str) else event.agent}
+    who |= {} if event.parent is None else {"parent": event.parent}
+    frame = {"type": kind if isinstance(kind, str) else "custom", **who, "timestamp": time_of(at).decode()}
+    if isinstance(kind, str) and "data" in own:
+        return {**frame, **own, **who}
+    return {**frame, "data": event.value}
 
 
 def _permissions(at: int, items: Sequence[Interrupt]) -> list[bytes]:

@@ -12,8 +12,6 @@ from caesura.engine.run import Scope
 
 #: The most bytes of a value, as JSON.
 _LARGEST = 64 * 1024
-#: The member that stands in the place of a value that is too large.
-_NOT_SHOWN = "_not_shown"
 #: How many tasks of a graph that run at the same time are told apart.
 _FEW = 8
 
@@ -54,9 +52,8 @@ def _bounded(value: Any) -> Any:
     """The value as plain data, unless it is too large."""
     try:
         json_data.count(value)
-        data = json_data.dumps(value)
     except json_data.Unwieldy as error:
-        return {_NOT_SHOWN: str(error)}
-    if len(data) > _LARGEST:
-        return {_NOT_SHOWN: f"it has {len(data)} bytes, and {_LARGEST} are the most"}
-    return json_data.loads(data)
+        return {"_not_shown": str(error)}
+    if len(data := json_data.dumps(value)) <= _LARGEST:
+        return json_data.loads(data)
+    return {"_not_shown": f"it has {len(data)} bytes, and {_LARGEST} are the most"}
