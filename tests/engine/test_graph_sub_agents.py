@@ -61,6 +61,18 @@ def heard(world: World) -> list[str]:
     return [text for role, text in world.desk.sent() if role == "tool"]
 
 
+async def test_a_permission_that_a_sub_agents_graph_asks_for_has_the_sub_agents_name(world: World) -> None:
+    """Another sub-agent may have the name that the graph gives to the one who asks."""
+    permission = '{"type": "tool_permission", "agent": "tester", "tool": "fetch", "params": {}}'
+    put(world, ASKING.replace('{"question": "how many?"}', permission))
+    script(world, Call("clerk", {"task": "count"}, "one"))
+    said = await world.say("go")
+    (asked,) = said.waiting(Approval)
+    assert (asked.agent, asked.parent, asked.name) == ("clerk", "one", "fetch")
+    assert (await world.resume(said, YES)).finished
+    assert heard(world) == ["heard True"]
+
+
 async def test_a_graph_gets_its_task_and_its_last_message_is_the_result(world: World) -> None:
     put(world, ASKING)
     script(world, Call("clerk", {"task": "count"}, "one"))

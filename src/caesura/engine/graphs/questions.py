@@ -162,7 +162,8 @@ class Questions:
             args=await self._aside(review.args, json_data.clean, review.args),
             label=label,
             description=description,
-            agent=json_data.text(review.agent[:100]) or self._scope.agent.name,
+            agent=json_data.text(review.agent[:100] if self._scope.parent is None else "")
+            or self._scope.agent.name,
             parent=self._scope.parent,
             decisions=review.decisions,
             args_schema=review.args_schema,
