@@ -27,8 +27,9 @@ NONE = Past([], {}, [])
 
 def read(connection: Connection, turn: int) -> Past:
     """The past of a claimed turn. Nobody else can change it after the claim."""
+    calls, asked = tool_calls.of_ahead(connection, turn), interrupts.of_ahead(connection, turn)
     found = events.read(connection, turn, 0, EVERYTHING)
-    return Past(found, tool_calls.of(connection, turn), interrupts.of(connection, turn))
+    return Past(found, calls(), asked())
 
 
 def joined(journal: Mapping[str, ToolCall], transcript: Transcript) -> dict[str, ToolCall]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from sqlalchemy import (
@@ -78,6 +78,12 @@ def of(connection: Connection, turn: int) -> list[StoredInterrupt]:
     return _found(connection, _OF, turn=turn)
 
 
+def of_ahead(connection: Connection, turn: int) -> Callable[[], list[StoredInterrupt]]:
+    """As `of`, asked for together with the next statement."""
+    rows = _OF.ahead(connection, turn=turn)
+    return lambda: [_stored(row) for row in rows()]
+
+
 def inbox(
     connection: Connection, user_id: str, limit: int = 100, after: tuple[int, str] = (-1, "")
 ) -> list[StoredInterrupt]:
@@ -144,7 +150,7 @@ def decide(
         raise NothingPending
     # Lock the turn first, as a run does: a concurrent caller then waits, instead of failing in a deadlock.
     for turn in sorted({item.turn for item in found}):
-        _HELD.rows(connection, num=turn)
+        _HELD.later(connection, num=turn)
     checked = {
         item.interrupt.id: core_answers.check(item.interrupt, answers[item.interrupt.id]) for item in found
     }

@@ -79,12 +79,17 @@ class New:
 def create(connection: Connection, new: New) -> Turn:
     """Create a turn at the end of its branch, run by `owner` or queued. A branch has at most one live
     turn."""
+    used = None
     if new.user_id is not None:
         shares.hold(connection, new.user_id)
+        used = shares.used_ahead(connection, new.user_id)
     conversation = conversations.lock(connection, new.conversation_id, new.user_id)
     parent_id = conversation.active_turn if new.parent is ... else new.parent
     parent = _parent(connection, new.conversation_id, parent_id)
-    shares.check(connection, conversation.user_id, new.share)
+    if used is not None:
+        shares.refuse(new.share, used())
+    else:
+        shares.check(connection, conversation.user_id, new.share)
     turn_id = ids.turn()
     held = new.owner is not None
     values = {
@@ -106,8 +111,8 @@ def create(connection: Connection, new: New) -> Turn:
     }
     if held:
         values |= {"owner": new.owner, "lease_ms": new.lease_ms}
-    row = (_INSERT_HELD if held else _INSERT).row(connection, **values)
     conversations.extend(connection, new.conversation_id, turn_id)
+    row = (_INSERT_HELD if held else _INSERT).row(connection, **values)
     return replace(made(row), titled=conversation.title is not None)
 
 

@@ -8,6 +8,7 @@ person write to when they end.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,14 +49,23 @@ def hold(connection: Connection, user_id: str) -> None:
     """Until the transaction ends, nobody else begins or deletes work of this person. This lock is taken
     before all others."""
     if connection.dialect.name != "sqlite":  # SQLite has only one writer
-        _HOLD.rows(connection, id=user_id)
+        _HOLD.later(connection, id=user_id)
 
 
 def check(connection: Connection, user_id: str, share: Share) -> None:
     """Refuse more work for a person who has reached a limit. The caller holds the person."""
     if share.runs is share.questions is share.stored_bytes is None:
         return
-    runs, questions, total = _USED.rows(connection, user_id=user_id)[0]
+    refuse(share, _USED.rows(connection, user_id=user_id))
+
+
+def used_ahead(connection: Connection, user_id: str) -> Callable[[], Sequence[Any]]:
+    """What `refuse` needs, asked for together with the next statement."""
+    return _USED.ahead(connection, user_id=user_id)
+
+
+def refuse(share: Share, used: Sequence[Any]) -> None:
+    runs, questions, total = used[0]
     stored = int(total)  # PostgreSQL gives a decimal
     if share.stored_bytes is not None and stored >= share.stored_bytes:
         raise StorageFull(f"{stored} bytes are stored and {share.stored_bytes} may be: delete conversations")

@@ -81,6 +81,15 @@ class Prepared:
             form = self._form(connection, values)
             on_postgres(connection).later(form.text, form.constants | values)
 
+    def ahead(self, connection: Connection, **values: Any) -> Callable[[], Sequence[Any]]:
+        """Run it before the next statement, which must come. The result then gives its rows."""
+        if connection.dialect.name == "sqlite":
+            found = self.rows(connection, **values)
+            return lambda: found
+        form = self._form(connection, values)
+        sent = on_postgres(connection).later(form.text, form.constants | values)
+        return lambda: sent.result.rows if sent.result is not None else ()
+
     def _send(self, connection: Connection, values: dict[str, Any]) -> Result:
         form = self._form(connection, values)
         return send(connection, form.text, form.constants | values)
@@ -125,6 +134,16 @@ def send(connection: Connection, text: str, values: Values = (), *after: str) ->
         raise _translated(connection, text, error) from error
 
 
+def flush(connection: Connection) -> None:
+    """Run the work that was left for later."""
+    wire = on_postgres(connection)
+    if wire.owes_work:
+        try:
+            wire.flush()
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _translated(connection, "", error) from error
+
+
 def _translated(connection: Connection, text: str, error: Exception) -> BaseException:
     base = connection.dialect.loaded_dbapi.Error
     return DBAPIError.instance(text, None, error, base, dialect=connection.dialect)
@@ -159,11 +178,12 @@ def _savepoint(connection: Connection) -> Iterator[None]:
         on_postgres(connection).later("SAVEPOINT caesura")
         try:
             yield
-            send(connection, "RELEASE caesura")
+            flush(connection)  # its errors belong to this block
         except BaseException:
             if on_postgres(connection).usable:
                 send(connection, "ROLLBACK TO caesura", (), "RELEASE caesura")
             raise
+        on_postgres(connection).later("RELEASE caesura")
         return
     run(connection, "SAVEPOINT caesura")
     try:

@@ -4,6 +4,7 @@ A call that has stopped to ask a person has no result, but the time when it stop
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -60,7 +61,16 @@ def take_over(connection: Connection, turn: int, call: ToolCall) -> None:
 
 
 def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
-    rows = _OF.rows(connection, turn=turn)
+    return _calls(_OF.rows(connection, turn=turn))
+
+
+def of_ahead(connection: Connection, turn: int) -> Callable[[], dict[str, ToolCall]]:
+    """As `of`, asked for together with the next statement."""
+    rows = _OF.ahead(connection, turn=turn)
+    return lambda: _calls(rows())
+
+
+def _calls(rows: Iterable[Any]) -> dict[str, ToolCall]:
     return {
         row.id: ToolCall(
             row.id,

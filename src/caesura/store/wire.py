@@ -11,6 +11,7 @@ import re
 import select
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -34,6 +35,15 @@ class Result(NamedTuple):
     changed: int
 
 
+@dataclass(slots=True)
+class Sent:
+    """A statement. It has a result when the next one has run."""
+
+    text: str
+    values: Values = ()
+    result: Result | None = None
+
+
 class Wire(psycopg.Connection[Any]):
     """Only one caller uses it at a time. After an error of the connection it must be closed."""
 
@@ -41,7 +51,7 @@ class Wire(psycopg.Connection[Any]):
         super().__init__(*args, **kwargs)
         self.cursor_factory = _Cursor
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._later: list[tuple[str, Values]] = []
+        self._later: list[Sent] = []
         #: Whether a statement was sent whose result nobody has read.
         self._unread = False
 
@@ -56,32 +66,39 @@ class Wire(psycopg.Connection[Any]):
         busy = pg.transaction_status == pq.TransactionStatus.ACTIVE and not self._unread
         return pg.status == pq.ConnStatus.OK and pg.pipeline_status == pq.PipelineStatus.OFF and not busy
 
-    def later(self, text: str, values: Values = ()) -> None:
-        """Run this before the next statement, in the same message. Its result is not read."""
-        self._later.append((text, values))
+    def later(self, text: str, values: Values = ()) -> Sent:
+        """Run this in the same message as the next statement."""
+        self._later.append(Sent(text, values))
+        return self._later[-1]
 
     def run(self, text: str, values: Values = (), *after: str) -> Result:
         """Run a statement, and those of `after` if it succeeds."""
-        sent = [*self._later, (text, values), *((one, ()) for one in after)]
-        place = len(self._later)
-        self._later = []
+        sent = self.later(text, values)
+        self._later += [Sent(one) for one in after]
+        self.flush()
+        assert sent.result is not None  # noqa: S101 - for the type checker
+        return sent.result
+
+    def flush(self) -> None:
+        """Run what was left for later."""
+        sent, self._later = self._later, []
         self._finish_last()
         transformer = _Transformer(self)
         if len(sent) == 1:
-            self._send(transformer, text, values)
+            self._send(transformer, sent[0].text, sent[0].values)
             results = [self._result()]
         else:
             results = self._run_together(transformer, sent)
         for result in results:
             if result.status in _FAILED:
                 raise errors.error_from_result(result, self.info.encoding)
-        return _read(transformer, results[place])
+        for item, result in zip(sent, results, strict=True):
+            item.result = _read(transformer, result)
 
-    def flush(self) -> None:
-        """Run what was left for later."""
-        if self._later:
-            text, values = self._later.pop()
-            self.run(text, values)
+    @property
+    def owes_work(self) -> bool:
+        """Whether more was left for later than the beginnings of transactions."""
+        return any(item.values for item in self._later)
 
     @property
     def in_transaction(self) -> bool:
@@ -97,10 +114,10 @@ class Wire(psycopg.Connection[Any]):
             self._push()
             self._unread = True
 
-    def _run_together(self, transformer: Any, sent: Sequence[tuple[str, Values]]) -> list[pq.abc.PGresult]:
+    def _run_together(self, transformer: Any, sent: Sequence[Sent]) -> list[pq.abc.PGresult]:
         self.pgconn.enter_pipeline_mode()
-        for text, values in sent:
-            self._send(transformer, text, values)
+        for item in sent:
+            self._send(transformer, item.text, item.values)
         self.pgconn.pipeline_sync()
         results = [self._result() for _ in sent]
         self._next()  # the answer to the sync
@@ -188,7 +205,8 @@ class _Cursor(psycopg.Cursor[Any]):
 
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         connection: Any = self.connection
-        connection.flush()
+        if connection._later:
+            connection.flush()
         connection._finish_last()
         return super().execute(*args, **kwargs)
 
