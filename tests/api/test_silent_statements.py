@@ -101,6 +101,7 @@ def scene(tmp_path: Path, postgres_url: str) -> Iterator[Scene]:
         yield Scene(relay, client, postgres_url)
 
 
+@pytest.mark.timeout(1_800)  # a thorough run tries some fifty statements of each scene, a few seconds each
 @pytest.mark.parametrize("begin", SCENES, ids=lambda begin: begin.__name__)
 def test_all_is_back_after_a_silence_at_any_statement(
     scene: Scene, begin: Callable[[Scene], Callable[[], object]]
