@@ -215,7 +215,7 @@ class Catalog:
             if wait and not attempt.told:
                 attempt.wait(self._limit)
             if (reading := attempt.result()) is not None:
-                del self._attempts[path]
+                self._attempts.pop(path, None)  # another thread may look, too
                 self._keep(path, reading)
             elif attempt.is_late(self._limit) and not attempt.told:
                 attempt.told = True
