@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,13 +59,9 @@ def _made(factory: Callable[..., Any], target: str, folder: Path | None) -> Any:
 
     def make() -> Any:
         found = factory(**given)
-        return asyncio.run(_awaited(found)) if inspect.isawaitable(found) else found
+        return asyncio.run(found) if inspect.iscoroutine(found) else found
 
     return imports.run(make, f"{target}()", path)
-
-
-async def _awaited(found: Awaitable[Any]) -> Any:
-    return await found
 
 
 def _gifts() -> dict[str, Callable[[], Any]]:
