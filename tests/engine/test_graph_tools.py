@@ -416,3 +416,35 @@ async def test_a_graph_that_is_tried_again_repeats_no_call_that_has_ended(hasty:
     assert said.finished, said.outcome
     assert hasty.traces()[-2:] == ["three", "jot"], "what has failed is made again"
     await hasty.checked(failed.turn)
+
+
+ASKING = """
+import caesura
+
+@caesura.tool
+@tool
+def pay(text: str) -> str:
+    "Pay."
+    return "paid " + text
+
+def think(state):
+    return {"messages": [AIMessage("thought")]}
+
+async def act(state):
+    return {"messages": [AIMessage(await pay.ainvoke({"text": "x"}))]}
+
+"""
+
+
+@pytest.mark.parametrize("checkpointer", ["None", "True", "False"])
+async def test_words_of_a_subgraph_that_asks_are_said_once(world: World, checkpointer: str) -> None:
+    """Without a checkpointer all of its nodes run again."""
+    inner = chain(IMPORTS + ASKING, "think", "act").replace(
+        "compile()", f"compile(checkpointer={checkpointer})"
+    )
+    (world.agents / "marked.py").write_text(chain(inner + "inner = graph\n", "inner"))
+    agent_files.put(world.agents, "tester", "type: langgraph\ngraph: 'marked:graph'\n")
+    said = await world.resume(await world.say("go"), YES)
+    assert said.finished, said.outcome
+    row = await world.checked(said.turn)
+    assert [item.content for item in row.messages or () if item.role == "assistant"] == ["thought", "paid x"]

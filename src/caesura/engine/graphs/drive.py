@@ -33,7 +33,7 @@ from caesura.engine.graphs import fit, identity, own_calls, states
 from caesura.engine.graphs.messages import given, refs
 from caesura.engine.graphs.own_calls import OwnCalls
 from caesura.engine.graphs.questions import Questions, waiting
-from caesura.engine.graphs.watcher import Watcher, drafts, void
+from caesura.engine.graphs.watcher import Watcher, drafts, said_inside, void
 from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 from caesura.store.graph_states import Kept
 
@@ -92,7 +92,7 @@ async def _observed(
             if not await fit.checked(scope.run.aside, scope.agent.graph, waits):
                 raise GraphChanged
         state = await _state(scope, _config(scope))
-        await _void_unknown(scope, state)
+        await _void_unknown(scope, state, scope.run.cause == "adopt")
     async with own_calls.of(scope) as calls:
         work = _Work(message, remembered, state)
         found = await _advance(scope, work, calls)
@@ -115,7 +115,9 @@ async def _advance(scope: Scope, work: _Work, calls: OwnCalls) -> dict[str, Inte
             if asked or calls.asked or not found:
                 return asked
             # All that the graph asks for is always allowed: it goes on, with the steps that are left.
-            spent = _step(await _state(scope, config)) - begun
+            state = await _state(scope, config)
+            await _void_unknown(scope, state)
+            spent = _step(state) - begun
             if spent >= steps:
                 raise _too_long(scope, steps)
             config["recursion_limit"] = steps - spent
@@ -206,11 +208,12 @@ def _opening(scope: Scope, work: _Work) -> list[BaseMessage]:
     return given((replace(item, kept=()) if item.kept else item for item in said), work.remembered)
 
 
-async def _void_unknown(scope: Scope, state: StateSnapshot | None) -> None:
+async def _void_unknown(scope: Scope, state: StateSnapshot | None, crashed: bool = False) -> None:
     """Void the text that the graph will produce again: text that it had not saved when its process died, and
-    text from a graph's node that then asked a question, because it restarts from its beginning."""
+    text from a graph's node that then asked a question, because it restarts from its beginning. So do all
+    nodes of a subgraph without a checkpointer."""
     again = drafts(scope)
-    if scope.run.cause == "adopt":
+    if crashed or (state is not None and said_inside(scope)):
         again = void(scope, state, await scope.agent.graph.checkpointer.ended())
     for call in again:
         scope.run.say(ev.TextVoided(call))

@@ -314,6 +314,12 @@ def void(scope: Scope, state: StateSnapshot | None, ended: AbstractSet[str]) -> 
     return [*lost, *drafts(scope)]
 
 
+def said_inside(scope: Scope) -> bool:
+    """Whether graphs in the graph have said something."""
+    calls = scope.run.transcript.calls.values()
+    return any(message.parent == scope.parent and len(tasks_of(ref)) > 1 for ref, message in calls)
+
+
 def drafts(scope: Scope) -> list[int]:
     """The model calls of the graph that have not finished."""
     return [call for call, draft in scope.run.transcript.drafts.items() if draft.parent == scope.parent]
