@@ -203,7 +203,12 @@ class Servers:
                 agent_files.put(agents, name, body)
         if self._postgres is None and self._running:
             self._running[-1].terminate()
-        settings: dict[str, Any] = {"database_url": self._postgres, "lease": 1.0} if self._postgres else {}
+        shared = {
+            "database_url": self._postgres,
+            "lease": 1.0,
+            "secret": "a secret of all servers, long enough",
+        }
+        settings: dict[str, Any] = shared if self._postgres else {}
         process = Process(self._folder / "data", agents_dir=str(agents), **settings)
         process.start()
         if self._postgres and self._running:
