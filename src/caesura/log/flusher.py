@@ -93,15 +93,26 @@ class Flusher:
                 _finish(self._pause)
         if self._task is not None and not self._task.done():
             return
+        now = asyncio.get_running_loop().time()
         if urgency is Urgency.LAX:
-            self._start = self._start or asyncio.get_running_loop().call_later(_COMPANY, self.start)
+            self._start_at(now + _COMPANY)
+        elif urgency is Urgency.PACED and now < self._due:
+            self._start_at(self._due + _LATE)
         else:
             self.start()
 
-    def start(self) -> None:
+    def _start_at(self, when: float) -> None:
+        if self._start is None or when < self._start.when():
+            self._cancel_start()
+            self._start = asyncio.get_running_loop().call_at(when, self.start)
+
+    def _cancel_start(self) -> None:
         if self._start is not None:
             self._start.cancel()
             self._start = None
+
+    def start(self) -> None:
+        self._cancel_start()
         if (self._now or self._paced) and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._flush_all(), name="log-flusher")
 

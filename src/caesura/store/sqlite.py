@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -314,17 +315,17 @@ class Sqlite:
             self._connection, self._patient = self._writing.connect(), None
         try:
             self._be_patient(self._connection, patient)
-            if len(group) == 1 and group[0].single and patient:
+            if len(group) == 1 and group[0].single:
                 return [(group[0].work(self._connection), None)]
-            self._begin(self._connection, patient)
+            run(self._connection, "BEGIN IMMEDIATE")
             outcomes = [self._run(self._connection, unit, alone=len(group) == 1) for unit in group]
             run(self._connection, "COMMIT")
-        except _Locked:
-            raise
-        except BaseException:
+        except BaseException as error:
             self._people.clear()
             self._connection.close()
             self._connection = None
+            if not patient and _is_locked(error):
+                raise _Locked from error
             raise
         return outcomes
 
@@ -334,14 +335,6 @@ class Sqlite:
             run(connection, f"PRAGMA busy_timeout={int(self._busy_timeout * 1000) if patient else 0}")
             run(connection, f"PRAGMA wal_autocheckpoint={sqlite_file.COPIED_PAGES if patient else 0}")
             self._patient = patient
-
-    def _begin(self, connection: Connection, patient: bool) -> None:
-        try:
-            run(connection, "BEGIN IMMEDIATE")
-        except OperationalError as error:
-            if patient:
-                raise
-            raise _Locked from error
 
     def _run(self, connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Exception | None]:
         """The result of the unit, or its error. The caller is notified when the transaction is on disk."""
@@ -390,6 +383,12 @@ def _settle(done: asyncio.Future[Any] | Future[Any], result: Any, error: Excepti
         done.set_result(result)
     else:
         done.set_exception(error)
+
+
+def _is_locked(error: BaseException) -> bool:
+    """Whether another process writes to the file: then nothing was written."""
+    cause = error.orig if isinstance(error, OperationalError) else None
+    return isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _nothing() -> None:

@@ -72,7 +72,7 @@ def checkpoint(path: Path, busy_timeout: float) -> bool:
 def copied(path: Path) -> int | None:
     """When the write-ahead log was last copied into the database: nothing else changes the file itself."""
     try:
-        return path.stat().st_mtime_ns
+        return os.stat(path).st_mtime_ns
     except OSError:
         return None
 
