@@ -52,8 +52,8 @@ _LATEST = 5.0
 #: them, and after this many of these at everything. Each stream and each row consists of several objects. A
 #: look at survivors holds up every stream: 200,000 of them took 30 to 40 ms, 25,000 take up to 8 ms.
 _GARBAGE = 5_000, 4, 500
-#: Seconds for which a thread that computes keeps the interpreter while another one waits for it. Beside a diff
-#: a request waits so several times. Switching more often cost streams nothing that could be measured.
+#: Seconds for which a thread that computes keeps the interpreter while another one waits for it. A request
+#: beside a diff waits so several times. Switching more often cost streams nothing that could be measured.
 _TURN = 0.0005
 #: In this order: the first route that matches a path serves it.
 DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT, artifactflow.DIALECT, superagent.DIALECT)

@@ -8,6 +8,7 @@ from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending
 from caesura.core.interrupts import Approval
+from caesura.core.permits import Permit
 from caesura.store import interrupts, life
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Say
@@ -197,7 +198,7 @@ async def test_always_allow_holds_for_that_tool_along_the_branch_only(world: Wor
     assert beside.interrupts
     await world.resume(beside, NO)
     assert world.traces() == ["seal b", "seal c"]
-    assert (await world.row(said.turn)).grants == ("seal",)
+    assert (await world.row(said.turn)).grants == (str(Permit("tester", "built-in", "seal")),)
 
 
 async def test_a_denied_tool_is_not_offered_to_the_model(world: World) -> None:
