@@ -16,6 +16,7 @@ import pytest
 
 from caesura.core import events as ev
 from caesura.core.interrupts import Approval, Questions
+from tests.chaos import memory_scene
 from tests.chaos.engine_life import Commit, Lives, Orders
 from tests.chaos.engine_scene import Found, Place, in_lanes, look, traces
 from tests.chaos.kills import WAYS, At, Kills
@@ -177,6 +178,18 @@ async def test_after_a_kill_anywhere_an_operators_graph_continues(
 
     kills = Kills(lives, files, lambda file: file.orders("graph"), on, step=STEP)
     assert await kills.everywhere(at) >= FEWEST
+
+
+@pytest.mark.parametrize("how", ["node", "invoked"])
+async def test_after_a_kill_a_graph_that_remembers_is_not_left_out_and_says_nothing_twice(
+    lives: Lives, files: Sequence[Place], how: str
+) -> None:
+    orders = memory_scene.orders_of(how, files[0])
+    for place in ("call 2", "told 3"):
+        (Path(orders.folder) / "die").write_text(place)
+        assert await asyncio.to_thread(lives.run, orders) is None, place
+    assert await asyncio.to_thread(lives.run, orders) is not None
+    await memory_scene.check(how, orders)
 
 
 @pytest.mark.parametrize("at", WAYS)

@@ -248,3 +248,21 @@ async def test_a_graph_and_its_marked_tools_know_for_whom_they_work(world: World
     assert said.finished, said.outcome
     (told,) = heard(world)
     assert json.loads(told)["who"] == ["alice", world.conversation, said.turn.id, "clerk"]
+
+
+async def test_who_tries_again_is_asked_about_a_call_of_a_sub_agent_that_was_under_way(world: World) -> None:
+    put(world, marked(world.trace))
+    call = {"id": "c1", "name": "acharge", "args": {"text": "x"}}
+    task = json.dumps({"replies": [[call], [{**call, "id": "c2"}]]})
+    script(world, Call("clerk", {"task": task}, "one"))
+    turn = await world.send("go")
+    await until(lambda: len(world.traces()) == 1)
+    world.engine.supervisor.stop(turn.num, "user")
+    assert isinstance((await world.segment(turn)).outcome, ev.Stopped)
+    world.agents.joinpath("go").touch()
+    said = await world.retry(turn)
+    (asked,) = said.waiting(Approval)
+    assert (asked.unknown, asked.name, asked.parent) == (True, "acharge", "one")
+    assert (await world.resume(said, YES)).finished
+    first, second = world.traces()
+    assert first == second, "the key is the same"
