@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from copy import copy
 
 from bench import places, server
 from bench.langchain_parrot import LangChainParrot
@@ -14,6 +15,8 @@ from bench.load import Read
 from bench.measure import Line, Table, on_loop, percentile
 from bench.server import Ours, ours
 
+#: Streams of one person.
+_EACH = 10
 _BARE = "bare graph.astream + AsyncSqliteSaver, no server"
 
 
@@ -65,7 +68,9 @@ async def _steady(times: int) -> Table:
 
 
 async def _many(streams: int) -> Table:
-    table = Table(f"PostgreSQL, {streams} streams of 200 tokens, one every 10 ms; baseline: SQLite")
+    table = Table(
+        f"PostgreSQL, {streams} streams of 200 tokens, 10 of each person, one every 10 ms; baseline: SQLite"
+    )
     async with ours() as started:
         theirs, _ = await _crowd(started, streams)
     async with _on_postgres() as started:
@@ -81,9 +86,14 @@ async def _many(streams: int) -> Table:
 
 
 async def _crowd(started: Ours, streams: int) -> tuple[list[Read], float]:
-    threads = [await started.thread("paced") for _ in range(streams)]
+    """Streams of several people: what one person begins at once waits for one another."""
+    people = []
+    for number in range(streams // _EACH):
+        await started.sign_in(f"person-{number}")
+        people.append(copy(started))
+    threads = [(person, await person.thread("paced")) for person in people for _ in range(_EACH)]
     before = started.cpu()
-    found = await asyncio.gather(*(started.chat(thread) for thread in threads))
+    found = await asyncio.gather(*(person.chat(thread) for person, thread in threads))
     return found, started.cpu() - before
 
 

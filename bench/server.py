@@ -34,6 +34,7 @@ _ROOT = Path(__file__).parent.parent
 _SERVE = (
     *(sys.executable, "-m", "caesura", "serve", "--log-level", "error"),
     *("--rate-requests", "off", "--rate-runs", "off"),
+    *("--rate-logins", "off", "--rate-registrations", "off"),
     *("--streams-per-person", "10000", "--runs-per-person", "off"),
 )
 _AGENT = """
@@ -89,9 +90,13 @@ class Ours:
     async def ready(self) -> None:
         await _answers(self.port, load.request("GET", "/health"))
         if not self.token:
-            who = {"username": "bench", "password": "correct horse"}
-            await self.ask("POST", "/api/auth/register", who)
-            self.token = (await self.ask("POST", "/api/auth/login", who))["access_token"]
+            await self.sign_in("bench")
+
+    async def sign_in(self, name: str) -> None:
+        """Register this person, and ask as them from now on."""
+        who = {"username": name, "password": "correct horse"}
+        await self.ask("POST", "/api/auth/register", who)
+        self.token = (await self.ask("POST", "/api/auth/login", who))["access_token"]
 
     async def ask(self, method: str, path: str, body: object | None = None) -> Any:
         return orjson.loads(
