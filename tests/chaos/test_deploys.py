@@ -278,8 +278,13 @@ def the_end(servers: Servers, turn: str, number: int) -> list[Event]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if CHANGES[name][1] != "graph"])
-def test_a_deploy_loses_nothing_of_an_agent_with_tools(servers: Servers, name: str) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_a_deploy_loses_nothing_and_does_nothing_twice(servers: Servers, name: str) -> None:
+    deploy = deploy_graph if CHANGES[name][1] == "graph" else deploy_tools
+    deploy(servers, name)
+
+
+def deploy_tools(servers: Servers, name: str) -> None:
     files, what = CHANGES[name]
     servers.deploy(TOOLS)
     pays = servers.send("clerk", 'call pay {"order": "A-1", "amount": 5}')
@@ -326,8 +331,7 @@ def test_a_deploy_loses_nothing_of_an_agent_with_tools(servers: Servers, name: s
     assert servers.client.get("/api/v2/interrupts").json()["interrupts"] == []
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if CHANGES[name][1] == "graph"])
-def test_a_deploy_loses_nothing_of_a_graph(servers: Servers, name: str) -> None:
+def deploy_graph(servers: Servers, name: str) -> None:
     files, _ = CHANGES[name]
     servers.deploy(GRAPHS)
     pays, gives = servers.send("flow", "pay"), servers.send("flow", "gift")
