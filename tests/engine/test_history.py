@@ -50,23 +50,17 @@ async def test_one_person_does_not_evict_the_histories_of_others(database: Datab
     assert (history.size, history._of, history._sizes) == (0, {}, {})
 
 
-async def test_a_history_goes_with_its_conversation_and_when_nobody_has_used_it(
+async def test_a_history_that_nobody_uses_is_forgotten(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn = await _turn(database)
     history = History(database, 400 * KB)
-    said = [Message("assistant", "x")]
-    for name in ("kept", "gone"):
-        history.extend(replace(turn, id=name, conversation_id=name), Branch(), said)
-    history.extend(replace(turn, id="theirs", user_id="bob", conversation_id="gone"), Branch(), said)
-    history.forget_conversation(turn.user_id, "gone")
-    assert list(history._paths) == ["kept", "theirs"]
+    for name in ("first", "second"):
+        history.extend(replace(turn, id=name), Branch(), [Message("assistant", "x")])
+    await history.before(replace(turn, num=turn.num + 1, id="next", parent_id="first"))
     history.forget_old()
-    assert list(history._paths) == ["kept", "theirs"]
-    used = replace(turn, num=turn.num + 1, id="next", parent_id="kept")
+    assert list(history._paths) == ["second", "first"], "the one that was used last is the last to go"
     monkeypatch.setattr(module, "_KEPT", 0.0)
-    await history.before(used)
-    assert list(history._paths) == ["theirs", "kept"], "the one that was used last is the last to go"
     history.forget_old()
     assert (history.size, history._of, history._sizes) == (0, {}, {})
 

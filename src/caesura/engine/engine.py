@@ -291,10 +291,6 @@ class Engine:
         """The bytes of conversation history that are kept in memory."""
         return self.runner.history.size
 
-    def forget(self, user_id: str, conversation_id: str) -> None:
-        """The conversation was deleted."""
-        self.runner.history.forget_conversation(user_id, conversation_id)
-
     def forget_old(self) -> None:
         """Free memory that holds what nobody has used for a while."""
         self.runner.history.forget_old()

@@ -29,7 +29,7 @@ BYTES = 256 * 1024 * 1024
 #: One person may use at most 1/4 of the cache, so that nobody evicts everybody else's entries.
 _PART = 4
 #: Seconds for which a history is kept after its last use.
-_KEPT = 1200.0
+_KEPT = 600.0
 #: The memory that a message takes in addition to its text, in bytes, approximately.
 _MESSAGE = 500
 #: How many turns are looked up at once, and the stored bytes of turns that are read at once.
@@ -47,11 +47,10 @@ class _Path(NamedTuple):
     """The messages up to and including a turn that ended under this epoch."""
 
     user_id: str
-    conversation_id: str
     epoch: int
     branch: Branch
     size: int
-    kept_at: float
+    used_at: float = 0.0
 
 
 class _Loaded(NamedTuple):
@@ -100,7 +99,7 @@ class History:
             epoch = await self._database.read(turns.epoch, turn.parent_id)
             path = path if epoch == path.epoch else None
         if path is not None:
-            self._use(turn, path._replace(kept_at=time.monotonic()), whole=True)
+            self._use(turn, path, whole=True)
             return path.branch
         try:
             # One at a time of each person, because what is left for the next depends on what this one takes.
@@ -113,7 +112,7 @@ class History:
         most = max(self._share - self._used[turn.user_id], 0)
         found = await self._database.read(_read, turn.conversation_id, parent_id, most, bound)
         size = _size(found.branch.messages)
-        self._use(turn, _path(turn, found.epoch, found.branch, size), whole=most == self._share)
+        self._use(turn, _Path(turn.user_id, found.epoch, found.branch, size), whole=most == self._share)
         return found.branch
 
     def _use(self, turn: Turn, path: _Path, whole: bool) -> None:
@@ -145,18 +144,12 @@ class History:
         above = known.size if known is not None and known.branch is before else _size(before.messages)
         gone = len(before.turns) + 1 - len(branch.turns)
         size = above + _size(said) - sum(_size(item.messages) for item in before.turns[:gone])
-        self._keep(turn.id, _path(turn, turn.epoch, branch, size))
-
-    def forget_conversation(self, user_id: str, conversation_id: str) -> None:
-        """It was deleted."""
-        own = self._of.get(user_id, ())
-        for turn_id in [name for name in own if self._paths[name].conversation_id == conversation_id]:
-            self.forget(turn_id)
+        self._keep(turn.id, _Path(turn.user_id, turn.epoch, branch, size))
 
     def forget_old(self) -> None:
         """Forget what no turn has used for a while."""
         latest = time.monotonic() - _KEPT
-        while self._paths and next(iter(self._paths.values())).kept_at < latest:
+        while self._paths and next(iter(self._paths.values())).used_at < latest:
             self.forget(next(iter(self._paths)))
 
     def forget(self, turn_id: str) -> None:
@@ -174,7 +167,7 @@ class History:
         self.forget(turn_id)
         if path.size > self._share:
             return  # too long: the next turn reads the end of the branch again
-        self._paths[turn_id] = path
+        self._paths[turn_id] = path._replace(used_at=time.monotonic())
         self.size += path.size
         own = self._of.setdefault(path.user_id, OrderedDict())
         own[turn_id] = None
@@ -183,10 +176,6 @@ class History:
             self.forget(next(iter(own)))
         while self.size > self._kept:
             self.forget(next(iter(self._paths)))
-
-
-def _path(turn: Turn, epoch: int, branch: Branch, size: int) -> _Path:
-    return _Path(turn.user_id, turn.conversation_id, epoch, branch, size, time.monotonic())
 
 
 def said_in(content: str, messages: Iterable[Message]) -> list[Message]:

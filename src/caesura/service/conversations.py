@@ -159,7 +159,6 @@ class Conversations:
         async with self._locks.of(user_id):
             removed = await self._database.write(rows.remove, conversation_id, user_id)
         self._engine.changes.tell(user_id, conversation_id)
-        self._engine.forget(user_id, conversation_id)
         for num in removed:
             self._log.forget(num)
             await self._engine.discard(num)  # the run may have begun meanwhile

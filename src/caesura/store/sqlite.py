@@ -221,10 +221,12 @@ class Sqlite:
     def _timed(self) -> Iterator[None]:
         """The event loop works here for a while, and then does so no more for as long."""
         began = time.monotonic()
-        yield
-        ended = time.monotonic()
-        took = ended - began
-        self._free_at = ended + took * (_AWAY if took > _LONG else 1)
+        try:
+            yield
+        finally:
+            ended = time.monotonic()
+            took = ended - began
+            self._free_at = ended + took * (_AWAY if took > _LONG else 1)
 
     def _submit(self, unit: _Unit) -> None:
         with self._closing:
@@ -258,9 +260,11 @@ class Sqlite:
                 return
 
     def _write_group(self, group: list[_Unit]) -> None:
-        copied = sqlite_file.copied(self._path)
+        copied, changes = sqlite_file.copied(self._path), driver(self._connected()).total_changes
         self._commit(group)
-        self._copied, self._in_a_row = copied, 0
+        self._in_a_row = 0
+        if driver(self._connected()).total_changes != changes:
+            self._copied = copied
         self._commits += 1
         if self._commits % _LOOK == 0:
             self._shorten_log()
@@ -311,23 +315,27 @@ class Sqlite:
             unit.tell(result, error)
 
     def _commit_all(self, group: list[_Unit], patient: bool) -> list[tuple[Any, Exception | None]]:
-        if self._connection is None:
-            self._connection, self._patient = self._writing.connect(), None
+        connection = self._connected()
         try:
-            self._be_patient(self._connection, patient)
+            self._be_patient(connection, patient)
             if len(group) == 1 and group[0].single:
-                return [(group[0].work(self._connection), None)]
-            run(self._connection, "BEGIN IMMEDIATE")
-            outcomes = [self._run(self._connection, unit, alone=len(group) == 1) for unit in group]
-            run(self._connection, "COMMIT")
+                return [(group[0].work(connection), None)]
+            run(connection, "BEGIN IMMEDIATE")
+            outcomes = [self._run(connection, unit, alone=len(group) == 1) for unit in group]
+            run(connection, "COMMIT")
         except BaseException as error:
             self._people.clear()
-            self._connection.close()
+            connection.close()
             self._connection = None
             if not patient and _is_locked(error):
                 raise _Locked from error
             raise
         return outcomes
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection, self._patient = self._writing.connect(), None
+        return self._connection
 
     def _be_patient(self, connection: Connection, patient: bool) -> None:
         """Whether the next transaction may wait for a lock, and copy the log into the database."""
