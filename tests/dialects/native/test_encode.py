@@ -37,8 +37,8 @@ def test_a_frame_is_three_lines_with_all_fields(event: ev.Event) -> None:
     assert (cursors.seq(id), name) == (5, encode.NAMES[type(event)])
     untimed = isinstance(event, ev.TextDelta | ev.ReasoningDelta | ev.CallDelta)
     timed = set() if untimed else {"at"}
-    # What a provider wants back is between it and the server.
-    assert set(data) == {field.name for field in fields(event)} - {"kept"} | timed
+    # What a provider wants back is between it and the server, and the tasks of a graph are the graph's.
+    assert set(data) == {field.name for field in fields(event)} - {"kept", "tasks"} | timed
 
 
 @given(st.lists(events("hostile"), max_size=20), st.data())
