@@ -188,6 +188,7 @@ async def test_the_event_loop_does_not_wait_for_another_process(database: Sqlite
 
 async def test_the_event_loop_writes_no_more_for_a_while_after_a_slow_commit(database: Sqlite) -> None:
     await database.write(users.create, "alice", "hash")
+
     def slow(connection: Connection) -> int:
         time.sleep(sqlite._LONG * 2)
         return threading.get_ident()
