@@ -436,13 +436,16 @@ async def act(state):
 """
 
 
-@pytest.mark.parametrize("checkpointer", ["None", "True", "False"])
-async def test_words_of_a_subgraph_that_asks_are_said_once(world: World, checkpointer: str) -> None:
-    """Without a checkpointer all of its nodes run again."""
-    inner = chain(IMPORTS + ASKING, "think", "act").replace(
-        "compile()", f"compile(checkpointer={checkpointer})"
-    )
-    (world.agents / "marked.py").write_text(chain(inner + "inner = graph\n", "inner"))
+@pytest.mark.parametrize("checkpointers", [["None"], ["True"], ["False"], ["None", "False"]])
+async def test_words_of_a_subgraph_that_asks_are_said_once(world: World, checkpointers: list[str]) -> None:
+    """Without a checkpointer all of its nodes run again, and those of the graphs in it."""
+    source, nodes = IMPORTS + ASKING, ["think", "act"]
+    for checkpointer in checkpointers:
+        inner = chain(source, *nodes)
+        end = inner.rindex("compile()")
+        nodes = [f"inner_{checkpointer}"]
+        source = f"{inner[:end]}compile(checkpointer={checkpointer})\n{nodes[0]} = graph\n"
+    (world.agents / "marked.py").write_text(chain(source, *nodes))
     agent_files.put(world.agents, "tester", "type: langgraph\ngraph: 'marked:graph'\n")
     said = await world.resume(await world.say("go"), YES)
     assert said.finished, said.outcome

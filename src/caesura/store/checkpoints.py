@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
@@ -99,11 +100,20 @@ def namespaces(connection: Connection, turn: int) -> list[str]:
 
 
 def ended(connection: Connection, turn: int) -> set[str]:
-    """The ids of the tasks that have written what they write at their end. Special writes, of a failure or a
-    question, have a negative index."""
-    columns = checkpoint_writes.c
-    found = select(columns.task_id).where(columns.turn == turn, columns.idx >= 0)
-    return set(connection.execute(found).scalars())
+    """The ids of the tasks that have written what they write at their end, in graphs that go on from there.
+    Special writes, of a failure or a question, have a negative index."""
+    columns, known = checkpoint_writes.c, set(namespaces(connection, turn))
+    found = select(columns.ns, columns.task_id).where(columns.turn == turn, columns.idx >= 0).distinct()
+    return {task for ns, task in connection.execute(found) if _goes_on(ns, known)}
+
+
+def _goes_on(ns: str, known: AbstractSet[str]) -> bool:
+    """Whether the graphs around that of this namespace have checkpoints. A graph without any runs again from
+    its beginning, with all that is in it. The parts of a namespace are tasks, and numbers for the second
+    graph of a task and those after it. A namespace without ids of tasks is that of a graph that remembers."""
+    parts = ns.split("|")
+    around = ("|".join(parts[:end]) for end in range(1, len(parts)) if not parts[end].isdigit())
+    return ":" not in parts[0] or all(known & {name, f"{name}|"} for name in around)
 
 
 def remove(connection: Connection, turn: int) -> None:
