@@ -138,6 +138,14 @@ class Protocol(HttpToolsProtocol):
         if self._active is not None:
             # uvicorn notifies only the newest request, and that one may still be queued.
             _disconnect(self._active)
+        if not self._answering():
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """A request refers to its connection. Together they would stay until Python looks at everything for
+        garbage, which it seldom does."""
+        self.cycle = self._active = None  # type: ignore[assignment]
+        self.scope = {}  # type: ignore[typeddict-item]
 
     def check(self, now: float) -> None:
         """Close the connection if its client was too slow."""
@@ -314,6 +322,7 @@ class Protocol(HttpToolsProtocol):
         super().on_response_complete()
         self._unset_keepalive_if_required()  # client data would cancel that timer: `check` replaces it
         if self.transport.is_closing():
+            self._let_go()
             return
         if self._waiting and not self.pipeline:
             waiting, self._waiting = self._waiting, b""
