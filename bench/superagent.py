@@ -22,7 +22,8 @@ _COUNT = 100_000
 _BATCH = 8
 _AT = 1_700_000_000_000
 _TEXTS = {"English": TOKENS, "Chinese": [text * 2 for text in "我来调用工具并把结果告诉您"]}
-_FORMS: dict[str, Any] = {"A2UI": Encoder(Session("assistant", "session-123")), "legacy": Legacy(Session("assistant", "session-123"))}
+_SESSION = Session("assistant", "session-123")
+_FORMS: dict[str, Any] = {"A2UI": Encoder(_SESSION), "legacy": Legacy(_SESSION)}
 
 
 def run(quick: bool) -> Iterator[Table]:

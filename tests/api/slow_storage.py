@@ -43,7 +43,7 @@ def hold_before(server: Served, monkeypatch: pytest.MonkeyPatch, method: str, wo
     inner: Callable[..., Any] = getattr(server.database, method)
 
     async def slow(asked: Any, *args: Any, **options: Any) -> Any:
-        if work in asked.__qualname__ and not held.reached.is_set():
+        if work in getattr(asked, "func", asked).__qualname__ and not held.reached.is_set():
             await held.wait()
         return await inner(asked, *args, **options)
 

@@ -165,8 +165,8 @@ def test_without_the_built_in_agents_only_those_of_the_folder_exist(tmp_path: Pa
         assert names == ["approval-agent", "assistant"]
         assert client.post("/api/v2/conversations", json={"agent": "lead_agent"}).status_code == 404
         assert client.get(f"/api/v2/conversations/{made}/snapshot").status_code == 200
-        turn = client.post(f"/api/v2/conversations/{made}/turns", json={"content": "echo hi"}).json()["id"]
-        assert "event: failed" in client.get(f"/api/v2/turns/{turn}/events").text
+        refused = client.post(f"/api/v2/conversations/{made}/turns", json={"content": "echo hi"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "agent_changed")
 
 
 def test_a_replaced_name_that_no_agent_has_is_reported_at_the_start(

@@ -22,7 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, assert_never
 
-from sqlalchemy import Connection, create_engine, func, select, update
+from sqlalchemy import Connection, NullPool, create_engine, func, make_url, select, update
+from sqlalchemy import Engine as SqlEngine
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools import artifacts
@@ -35,7 +36,7 @@ from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
 from caesura.log import Log
-from caesura.store import conversations, interrupts, life, schema, turns, users
+from caesura.store import conversations, interrupts, life, postgres, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.chaos.engine_agents import deadly, write_agents
@@ -97,7 +98,7 @@ class Reaper:
         self.commits: list[Commit] = []
         self.armed = False
         self._orders = orders
-        self._rows = create_engine(driver(orders.url), isolation_level="AUTOCOMMIT")
+        self._rows = rows_of(orders.url, isolation_level="AUTOCOMMIT")
         self._kinds = Kinds()
 
     def __call__(self) -> None:
@@ -120,8 +121,12 @@ class Reaper:
             return connection.execute(select(func.max(schema.events.c.last))).scalar() or 0
 
 
-def driver(url: str) -> str:
-    return url.replace("postgresql://", "postgresql+psycopg://")
+def rows_of(url: str, **options: Any) -> SqlEngine:
+    """For a look at the rows of a database that others may use."""
+    target = make_url(url)
+    if target.get_backend_name() == "postgresql":
+        return postgres.engine(target, **options)
+    return create_engine(target, poolclass=NullPool, **options)
 
 
 @cache

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, create_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection
 
 from caesura.core import events as ev
 from caesura.core.fold import fold
@@ -17,7 +16,7 @@ from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.store import events, interrupts
 from tests.accounts import accounts
-from tests.chaos.engine_life import CONVERSATION, Orders, driver
+from tests.chaos.engine_life import CONVERSATION, Orders, rows_of
 from tests.chaos.lanes import LANES
 from tests.conformance.rows import turns_of
 from tests.engine.grammar import check
@@ -95,7 +94,7 @@ async def look(orders: Orders, status: str = "done") -> list[Found]:
 
 
 def _found(url: str) -> list[Found]:
-    engine = create_engine(driver(url), poolclass=NullPool)
+    engine = rows_of(url)
     with engine.connect() as connection:
         kept, counted = accounts(connection)
         assert kept == counted

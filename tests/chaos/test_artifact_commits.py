@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine
-from sqlalchemy.pool import NullPool
 
 from caesura.core import events as ev
 from caesura.core.artifacts import Version
 from caesura.store import artifacts, events
 from tests.accounts import accounts
-from tests.chaos.engine_life import CONVERSATION, Lives, Orders, driver
+from tests.chaos.engine_life import CONVERSATION, Lives, Orders, rows_of
 from tests.chaos.engine_scene import Place, in_lanes, look
 from tests.chaos.kills import WAYS, At, Kills
 from tests.conformance.rows import turns_of
@@ -52,7 +50,7 @@ async def test_after_a_kill_anywhere_each_version_is_there_once(
 
 def _assert_whole(orders: Orders) -> None:
     """After a kill: as many versions as events and results, and what is stored is counted."""
-    engine = create_engine(driver(orders.url), poolclass=NullPool)
+    engine = rows_of(orders.url)
     with engine.connect() as connection:
         turns = turns_of(connection, CONVERSATION)
         said = [item.event for turn in turns for item in events.read(connection, turn.num, 0, 10_000)]
@@ -79,7 +77,7 @@ async def _assert_ended(orders: Orders) -> None:
 
 
 def _versions(orders: Orders) -> list[Version]:
-    engine = create_engine(driver(orders.url), poolclass=NullPool)
+    engine = rows_of(orders.url)
     with engine.connect() as connection:
         if not artifacts.of(connection, CONVERSATION):
             return []

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, create_engine, select
+from sqlalchemy import Connection, select
 
 from caesura.core.errors import StartupError
 from caesura.store import schema
 from caesura.store.open import open_database
-from tests.chaos.engine_life import Lives, Orders, driver
+from tests.chaos.engine_life import Lives, Orders, rows_of
 from tests.chaos.engine_scene import Place, look, traces
 
 LEASE = 0.6
@@ -48,7 +48,7 @@ def hasty(place: Place, agent: str) -> Orders:
 
 def rows(orders: Orders) -> dict[str, list[Any]]:
     """Every row of every table."""
-    engine = create_engine(driver(orders.url))
+    engine = rows_of(orders.url)
 
     def everything(connection: Connection) -> dict[str, list[Any]]:
         tables = schema.metadata.sorted_tables

@@ -18,7 +18,7 @@ from sqlalchemy.pool import NullPool
 from caesura.cli.files import is_there
 from caesura.core.errors import CaesuraError, StartupError
 from caesura.settings import Settings
-from caesura.store import migrate, users
+from caesura.store import migrate, postgres, users
 from caesura.store.database import cause, storage_errors
 from caesura.store.open import file_of
 
@@ -60,9 +60,7 @@ def _reading(url: URL, path: Path | None) -> Iterator[Connection]:
     if path is not None:
         engine = create_engine("sqlite://", creator=lambda: _read_only(path), poolclass=NullPool)
     else:
-        target = url.set(drivername="postgresql+psycopg")
-        options = {"connect_timeout": _SECONDS, "application_name": "caesura"}
-        engine = create_engine(target, connect_args=options, poolclass=NullPool)
+        engine = postgres.engine(url)
     try:
         with engine.connect() as connection:
             yield connection

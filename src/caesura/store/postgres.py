@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
@@ -63,11 +64,7 @@ class Postgres:
         written."""
 
         def connections(name: str, most: int) -> Connections:
-            made: Engine = create_engine(
-                target, poolclass=NullPool, isolation_level="AUTOCOMMIT", creator=lambda: _connect(made)
-            )
-            event.listen(made, "connect", _bound)
-            return Connections(f"caesura-{name}", made, most)
+            return Connections(f"caesura-{name}", engine(target, isolation_level="AUTOCOMMIT"), most)
 
         self._writing, self._reading = connections("write", pool_size), connections("read", pool_size)
         self._lightly, self._blocking = connections("light", _LIGHT), connections("block", 1)
@@ -83,10 +80,10 @@ class Postgres:
         cls, url: str, *, pool_size: int = _POOL, after_commit: Callable[[], None] | None = None
     ) -> Postgres:
         """Connect, and migrate the schema: one process at a time, whoever comes first."""
-        target = make_url(url).set(drivername="postgresql+psycopg")
+        target = make_url(url)
         try:
             with storage_errors():
-                await asyncio.to_thread(_migrate, target)
+                await _in_thread(_migrate, target)
         except CaesuraError as error:
             where = target.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
             raise StartupError(f"{where} cannot be opened: {cause(error)}") from error
@@ -188,7 +185,15 @@ class Postgres:
     async def close(self) -> None:
         self._closed = True
         for kind in self._kinds:
-            await asyncio.to_thread(kind.close)
+            await _in_thread(kind.close)
+
+
+def engine(target: URL, **options: Any) -> Engine:
+    """Connections whose statements may go straight to libpq, each closed after its use."""
+    target = target.set(drivername="postgresql+psycopg")
+    made: Engine = create_engine(target, poolclass=NullPool, creator=lambda: _connect(made), **options)
+    event.listen(made, "connect", _bound)
+    return made
 
 
 def _connect(engine: Engine) -> wire.Wire:
@@ -213,10 +218,17 @@ def _bound(connection: Any, record: ConnectionPoolEntry) -> None:
 
 
 def _migrate(target: URL) -> None:
-    engine: Engine = create_engine(target, poolclass=NullPool, creator=lambda: _connect(engine))
-    event.listen(engine, "connect", _bound)
-    with engine.begin() as connection:
+    with engine(target).begin() as connection:
         migrate.upgrade(connection)
+
+
+async def _in_thread(work: Callable[..., None], *args: Any) -> None:
+    """In a thread of its own: tools may occupy all threads of asyncio's default executor."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        await asyncio.get_running_loop().run_in_executor(pool, work, *args)
+    finally:
+        pool.shutdown(wait=False)
 
 
 def _nothing() -> None:

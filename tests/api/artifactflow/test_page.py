@@ -74,7 +74,8 @@ def test_the_page_has_every_event_and_every_type_and_no_other() -> None:
 
 def test_the_page_has_every_field_of_every_event() -> None:
     text = section("The stream") + section("Permissions and questions")
-    for item in scenario.load():
+    own = {"graph_writes"}  # its fields are what a graph has written
+    for item in (item for item in scenario.load() if item.name not in own):
         for _, name, data in item.frames["artifactflow"]:
             for field in (*data, *(data["data"] if name == "stream" else ())):
                 assert re.search(rf'[`"]{field}[`"]', text), f"{item.name}: {name}.{field}"
