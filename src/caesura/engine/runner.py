@@ -105,6 +105,10 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
             await self._ending.give_up(turn, failed(turn, error))
             return
+        if _crashes(run):
+            failure = RunFailed(f"given up after {_ADOPTIONS} attempts")
+            await self._ending.give_up(turn, failed(turn, failure), run.transcript)
+            return
         with self._log.live(run.stream), self._known(run):
             self._begin(run)
             title = self._titles.begin(run)
@@ -193,7 +197,7 @@ class Runner:
         started = ev.RunStarted(agent.name, number, cause, turn.epoch, agent.version, agent.changed)
         # The text so far is void only if the agent speaks again. Otherwise it is kept as the reply.
         speaks = run.control.stop is None and not run.full() and run.agent.fault is None
-        again = cause in ("adopt", "retry") and speaks and transcript.adoptions < _ADOPTIONS
+        again = cause in ("adopt", "retry") and speaks
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = closings(run) if cause == "resume" else []
         start = run.stream.last + len(late) if cause != "adopt" else None
@@ -219,8 +223,6 @@ class Runner:
                 return failed(run.turn, run.agent.fault)
             if run.full():
                 return failed(run.turn, run.too_long())
-            if run.transcript.adoptions > _ADOPTIONS:
-                return failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
             async with clock:
                 return await self._drive(run)
         except asyncio.CancelledError:
@@ -270,6 +272,13 @@ async def _advance(run: Run, observers: Observers) -> Mapping[str, Interrupt]:
         asked = await loop.converse(run)
         ended.output, ended.pauses = run.transcript.text, bool(asked)
     return asked
+
+
+def _crashes(run: Run) -> bool:
+    """Whether attempts to go on with the turn end their process. The next may not live for longer than one
+    transaction, so the turn ends with its first."""
+    stops = run.turn.stop_requested is not None
+    return not stops and run.transcript.outcome is None and run.transcript.adoptions >= _ADOPTIONS
 
 
 def _cause(run: Run) -> ev.Cause:
