@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import ormsgpack
 import pytest
 from sqlalchemy import Connection, func, select, update
 
+from caesura.agents import imports
 from caesura.core.answers import Answer
 from caesura.core.turns import Turn
+from caesura.engine.graphs.saver import Saver
 from caesura.store import life, schema
 from caesura.store.database import Database
 from tests import agent_files
@@ -269,6 +273,74 @@ async def test_dataclasses_and_pydantic_models_of_the_state_come_back_as_they_we
     assert (await world.say("b")).text == "Spot 1 Order ['a'] {'day': 1, 'set': [1, 2]}"
 
 
+async def test_data_classes_of_the_graphs_own_file_come_back_after_a_question(world: World) -> None:
+    graph(
+        world,
+        chain(
+            """
+            from enum import Enum
+            from typing import NamedTuple
+            from caesura.store.graph_states import Kept
+
+            @dataclass
+            class Done:
+                success: bool
+
+            class Way(Enum):
+                FAST = "fast"
+
+            class Spot(NamedTuple):
+                x: int
+
+            class Order(BaseModel):
+                items: list[str]
+
+            class Other:
+                def __init__(self, x):
+                    self.x = x
+
+                def _asdict(self):
+                    return {"x": self.x}
+
+            class State(MessagesState):
+                made: dict
+
+            def work(state):
+                found = [Done(True), Way.FAST, Spot(1), Order(items=["a"])]
+                return {"made": {"own": found, "others": [Other(1), Kept("", "a", "b", b"")]}}
+
+            def ask(state):
+                interrupt("go on?")
+                own, others = state["made"]["own"], state["made"]["others"]
+                names = [type(item).__name__ for item in [*own, *others]]
+                return {"messages": [AIMessage(f"{own[0].success} {names}")]}
+            """,
+            "work",
+            "ask",
+            state="State",
+        ),
+    )
+    asked = await world.say("go")
+    said = await world.resume(asked, Answer("value", value=1))
+    assert said.text == "True ['Done', 'Way', 'Spot', 'Order', 'dict', 'dict']"
+
+
+async def test_a_stored_name_never_leads_to_a_function_or_an_import(world: World) -> None:
+    graph(world, TYPED)
+    assert (await world.say("a")).finished
+    types = Saver.of(world.database, None, imports.own_modules("tester_graph:graph"))
+    name = "caesura_agents_tester_graph"
+
+    def read(*named: Any) -> Any:
+        ext = ormsgpack.packb(ormsgpack.Ext(0, ormsgpack.packb(named)))
+        return types.serde.loads_typed(("msgpack", ext))
+
+    assert type(read(name, "Spot", 1)).__name__ == "Spot"
+    assert read(name, "work", {}) == {}
+    assert read("antigravity", "Spot", 1) == 1
+    assert "antigravity" not in sys.modules
+
+
 async def test_types_of_a_changed_file_come_back_too(world: World) -> None:
     graph(world, TYPED)
     await world.say("a")
@@ -471,9 +543,12 @@ async def test_values_of_other_classes_come_back_as_dicts_and_differences_as_a_w
             """
             from langgraph.channels import DeltaChannel
 
-            @dataclass
             class Loose:
-                x: int
+                def __init__(self, x):
+                    self.x = x
+
+                def _asdict(self):
+                    return {"x": self.x}
 
             def joined(state, writes):
                 return [item for items in [state or [], *writes] for item in items]

@@ -8,6 +8,7 @@ import importlib.abc
 import importlib.util
 import inspect
 import logging
+import os
 import re
 import sys
 import threading
@@ -130,6 +131,16 @@ def load(target: str, folder: Path | None) -> Any:
         if is_interrupted(error):
             raise
         raise ImportFault(f"{target} failed: {type(error).__name__}: {said(error)}", FAILED) from error
+
+
+def own_modules(target: str) -> list[ModuleType]:
+    """The operator's modules that are loaded by now: those of the agents folder, of the package that `target`
+    names, and of the folders of PYTHONPATH."""
+    folders = [Path(item) for item in os.environ.get("PYTHONPATH", "").split(os.pathsep) if item]
+    own = {entry.stem for folder in folders if folder.is_dir() for entry in folder.iterdir()}
+    own.add(target.partition(":")[0].partition(".")[0])
+    loaded = list(sys.modules.items())
+    return [item for name, item in loaded if name.startswith(_PREFIX) or name.partition(".")[0] in own]
 
 
 def _close_to(name: str, module: ModuleType) -> str:

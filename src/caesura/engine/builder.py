@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
-from caesura.agents import context, versions
+from caesura.agents import context, imports, versions
 from caesura.agents.loader import Agent, Catalog, Link
 from caesura.agents.mcp.listing import full_name
 from caesura.agents.mcp.servers import Servers
@@ -124,7 +124,7 @@ class Builder:
 
         assert agent.graph is not None  # noqa: S101 - for the type checker
         stateless.allow()
-        saver = Saver.of(self._database, agent.graph)
+        saver = Saver.of(self._database, agent.graph, imports.own_modules(agent.spec.graph or ""))
         graph = agent.graph.copy({"checkpointer": saver, "name": agent.name})
         if agent.graph.checkpointer:  # code of the graph may ask the graph itself for its state
             agent.graph.checkpointer = saver

@@ -109,6 +109,9 @@ class Runner:
             failure = RunFailed(f"given up after {_ADOPTIONS} attempts")
             await self._ending.give_up(turn, failed(turn, failure), run.transcript)
             return
+        await self._work(run)
+
+    async def _work(self, run: Run) -> None:
         with self._log.live(run.stream), self._known(run):
             self._begin(run)
             title = self._titles.begin(run)

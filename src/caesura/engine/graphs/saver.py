@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
+from enum import Enum
 from functools import wraps
+from types import ModuleType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -24,6 +26,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.types import ERROR, RESUME
 from langgraph.constants import START
+from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from caesura.engine.graphs.seen import Seen
@@ -77,16 +80,13 @@ class Saver(BaseCheckpointSaver[str]):
     def __init__(self, database: Database) -> None:
         super().__init__()
         self._database = database
-        #: The types that the graph's schemas name, each by its module and its name.
-        self.types: frozenset[tuple[str, ...]] = frozenset()
 
     @classmethod
-    def of(cls, database: Database, graph: Any) -> Self:
-        """The saver of this graph. It makes values of the types that the graph's schemas name, and of no
-        others."""
-        made = cls(database)
-        made.types = frozenset(getattr(graph, "_serde_allowlist", None) or ())
-        found = made.with_allowlist(made.types) if made.types else made
+    def of(cls, database: Database, graph: Any, modules: Iterable[ModuleType] = ()) -> Self:
+        """The saver of this graph. It makes values of the types that the graph's schemas name and of those
+        that are data and defined in these modules, and of no others."""
+        types = {*(getattr(graph, "_serde_allowlist", None) or ()), *_data_types(modules)}
+        found = cls(database).with_allowlist(types)
         assert isinstance(found, cls)  # noqa: S101 - for the type checker
         return found
 
@@ -222,6 +222,16 @@ class Saver(BaseCheckpointSaver[str]):
             _config(config, item.parent_id) if item.parent_id else None,
             [(write.task_id, write.channel, loads((write.type, bytes(write.body)))) for write in writes],
         )
+
+
+def _data_types(modules: Iterable[ModuleType]) -> Iterator[tuple[str, str]]:
+    """Each by its module and its name."""
+    for module in modules:
+        for name, item in list(vars(module).items()):
+            if isinstance(item, type) and (item.__module__, item.__name__) == (module.__name__, name):
+                named = issubclass(item, tuple) and hasattr(item, "_fields")
+                if named or is_dataclass(item) or issubclass(item, Enum | BaseModel):
+                    yield module.__name__, name
 
 
 @contextmanager
