@@ -17,7 +17,7 @@ export type ToolStatus = "ok" | "error" | "refused" | "answered" | "not_done" | 
 export type CloseOutcome = "answered" | "expired" | "superseded" | "cancelled";
 
 export interface EventData {
-  run_started: Timed & { agent: string; segment: number; cause: Cause; epoch: number };
+  run_started: Timed & { agent: string; segment: number; cause: Cause; epoch: number; changed?: boolean };
   model_started: Timed & { call: number; agent: string; model: string; parent: string | null; ref: string; context_from?: string | null };
   text_delta: { call: number; text: string };
   reasoning_delta: { call: number; text: string };
@@ -27,6 +27,8 @@ export interface EventData {
   tool_started: Timed & { id: string; name: string; args: Record<string, unknown>; agent: string; parent: string | null };
   tool_progress: Timed & { id: string; text: string };
   tool_finished: Timed & { id: string; name: string; output: string; status: ToolStatus; agent: string; parent: string | null };
+  /** What a graph writes for a front end of its own: this page shows nothing of it. */
+  graph_wrote: Timed & { value: unknown; agent: string; parent: string | null };
   title_changed: Timed & { title: string };
   artifact_changed: Timed & { id: string; version: number; update_type: string; agent: string; parent: string | null };
   interrupted: Timed & { interrupts: Interrupt[] };
@@ -60,6 +62,7 @@ const NAMES: Record<EventName, true> = {
   tool_started: true,
   tool_progress: true,
   tool_finished: true,
+  graph_wrote: true,
   title_changed: true,
   artifact_changed: true,
   interrupted: true,

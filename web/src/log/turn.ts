@@ -167,6 +167,7 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
     }
     case "stopped":
       return ended(state, "stopped", { ...noteOf("stopped", state, event.data.at), outcome: event.data.reason });
+    case "graph_wrote":
     case "segment_ended":
       return state;
   }

@@ -31,6 +31,7 @@ const REFUSALS: Record<string, Key> = {
   too_many_questions: "tooManyQuestions",
   unavailable: "cannotStore",
   internal: "serverFault",
+  agent_changed: "agentChanged",
 };
 
 /** Why a turn failed. */
