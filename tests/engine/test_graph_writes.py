@@ -103,6 +103,69 @@ async def test_after_a_crash_what_is_written_again_is_not_shown_again(hasty: Wor
     assert wrote(said) == [{"type": "start", "agent": "lead_agent"}, *({"step": n} for n in range(3))]
 
 
+#: Says something else each time that it runs.
+SPEAKS = """
+async def speak(state):
+    write = get_stream_writer()
+    write({"type": "start", "agent": "lead"})
+    leave("run")
+    with open(TRACE) as file:
+        runs = len(file.readlines()) - 1
+    text = ["I will delete it.", "I will not delete it.", "I do nothing."][runs]
+    for word in text.split():
+        write({"type": "llm_chunk", "agent": "lead", "data": {"content": word + " "}})
+    PAUSE
+    return {"messages": [AIMessage(text)]}
+"""
+
+
+def lines(said: Said) -> list[str]:
+    """The kinds of what was written, with the words of `llm_chunk`."""
+    return [event.words or event.kind for event in said.of(ev.GraphWrote)]
+
+
+async def test_words_of_a_node_that_runs_again_after_an_answer_come_again_and_void_those_before(
+    world: World,
+) -> None:
+    graph(
+        world,
+        chain(SPEAKS.replace("PAUSE", "interrupt({'type': 'tool_permission', 'tool_name': 'd'})"), "speak"),
+    )
+    said = await world.say("go")
+    assert lines(said) == ["start", "I ", "will ", "delete ", "it. "]
+    again = await world.resume(said, YES)
+    assert again.finished
+    assert lines(again) == ["restart", "start", "I ", "will ", "not ", "delete ", "it. "]
+    assert {event.author for event in again.of(ev.GraphWrote)} == {"lead"}
+
+
+async def test_words_that_a_crash_has_cut_are_void(hasty: World) -> None:
+    graph(hasty, chain(SPEAKS.replace("PAUSE", "await asyncio.sleep(0 if runs == 2 else 60)"), "speak"))
+    turn = await hasty.send("go")
+    for count in (5, 12):  # the second attempt is cut too
+        await hasty.until(turn, ev.GraphWrote, count)
+        await lose(hasty)
+    said = await hasty.segment(turn)
+    assert said.finished
+    assert lines(said)[5:12] == ["restart", "start", "I ", "will ", "not ", "delete ", "it. "]
+    assert lines(said)[12:] == ["restart", "start", "I ", "do ", "nothing. "]
+
+
+async def test_values_are_skipped_while_they_come_in_the_order_of_before(world: World) -> None:
+    body = """
+    def work(state):
+        for step in "abc" if not os.path.exists(TRACE) else "acb":
+            get_stream_writer()({"step": step})
+        leave("run")
+        interrupt("more?")
+    """
+    graph(world, chain(body, "work"))
+    said = await world.say("go")
+    (item,) = said.waiting(GraphRequest)
+    again = await world.resume(said, Answer("value", value=1))
+    assert [event.value["step"] for event in again.of(ev.GraphWrote)] == ["c", "b"], item
+
+
 @pytest.mark.parametrize("few", [True, False])
 async def test_tasks_that_run_at_the_same_time_lose_nothing_that_they_write(hasty: World, few: bool) -> None:
     """All write the same. If there are many, what was written before is shown once more."""

@@ -130,6 +130,19 @@ class GraphWrote:
     parent: str | None = None
     tasks: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The `type` of a value in the form of an event of API B, such as `start` or `llm_chunk`."""
+        return _text(self.value, "type")
+
+    @property
+    def author(self) -> str:
+        return _text(self.value, "agent") or self.agent
+
+    @property
+    def words(self) -> str:
+        return _text(self.value.get("data"), "content") if self.kind == "llm_chunk" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class TitleChanged:
@@ -220,3 +233,8 @@ class Envelope(NamedTuple):
     seq: int
     at: int
     event: Event
+
+
+def _text(value: Any, name: str) -> str:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""

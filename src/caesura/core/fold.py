@@ -105,8 +105,9 @@ class Transcript:
     context_from: str | None = None
     #: The version that the turn has made last of each artifact, in the order in which it first changed them.
     artifacts: dict[str, int] = field(default_factory=dict)
-    #: How often a graph has written each value, by its `mark` and the task that may have written it.
-    written: Counter[tuple[bytes, str]] = field(default_factory=Counter)
+    #: What a graph has written, by the task and the author: the `mark` of each value, whether another task
+    #: may have written it, and whether it has words.
+    written: dict[tuple[str, str], list[tuple[bytes, bool, bool]]] = field(default_factory=dict)
     #: Their places count the finished messages, in the order of the log.
     notes: list[Note] = field(default_factory=list)
     #: When each tool call that runs was started, and the time of the newest event.
@@ -143,8 +144,8 @@ class Transcript:
                 self.progress[id] = text
             case ev.ToolFinished():
                 self._return(event, at)
-            case ev.GraphWrote(value, tasks=tasks):
-                self.written.update((mark(value), task) for task in tasks.split(","))
+            case ev.GraphWrote():
+                self._write(event)
             case ev.TitleChanged(title):
                 self.title = title
             case ev.Interrupted():
@@ -262,6 +263,14 @@ class Transcript:
             self.notes = [
                 replace(note, after=note.after - 1) if note.after > place else note for note in self.notes
             ]
+
+    def _write(self, event: ev.GraphWrote) -> None:
+        written = mark(event.value), "," in event.tasks, bool(event.words)
+        for task in event.tasks.split(",") if event.tasks else ():
+            if event.kind == "restart":
+                self.written.pop((task, event.author), None)
+            else:
+                self.written.setdefault((task, event.author), []).append(written)
 
     def _ask(self, event: ev.Interrupted, at: int | None) -> None:
         new = [item for item in event.interrupts if item.id not in self.interrupt_ids]

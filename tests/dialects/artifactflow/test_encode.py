@@ -125,15 +125,80 @@ def test_a_million_pieces_are_few_to_hold() -> None:
     for _ in range(50_000):
         state = ENCODER.skip(state, ev.TextDelta(1, "word "))
     assert len(list(_pieces(state))) < 40
-    assert encode._text(state.text) == "word " * 50_000
+    assert encode._text(state.answers[1].pieces) == "word " * 50_000
 
 
 def _pieces(state: State) -> list[str]:
-    found, pieces = [], state.text
+    found, pieces = [], state.answers[1].pieces
     while pieces is not None:
         pieces, text = pieces
         found.append(text)
     return found
+
+
+def wrote(author: str, words: str = "", kind: str = "llm_chunk") -> ev.GraphWrote:
+    return ev.GraphWrote({"type": kind, "agent": author, "data": {"content": words}}, "a")
+
+
+def said_by(*events: Event) -> list[tuple[str, str]]:
+    """All words that are sent, joined as long as the same one speaks."""
+    found: list[tuple[str, str]] = []
+    for _, _, data in frames(log(ev.RunStarted("a", 1, "start", 1), *events)):
+        assert isinstance(data, dict)
+        if data.get("type") == "llm_chunk":
+            before = found.pop()[1] if found and found[-1][0] == data["agent"] else ""
+            found.append((data["agent"], before + data["data"]["content"]))
+    return found
+
+
+def test_each_agent_of_a_graph_has_words_of_its_own() -> None:
+    """Only the last of them becomes a message."""
+    steps = [("lead", "Search, please."), ("search", "Found."), ("lead", "The answer.")]
+    written = [
+        event
+        for author, text in steps
+        for event in (wrote(author, kind="start"), wrote(author, text[:4]), wrote(author, text[4:]))
+    ]
+    message = ev.ModelStarted(1, "a"), ev.TextDelta(1, "The answer."), ev.ModelFinished(1)
+    assert said_by(*written, *message) == steps
+    assert said_by(*written[:-1], ev.TextDelta(1, "x"), ev.TextVoided(1), *message)[-1] == (
+        "a",
+        "The answer.",
+    )
+
+
+def test_two_models_that_speak_at_once_have_a_text_each() -> None:
+    begun = ev.ModelStarted(1, "a"), ev.ModelStarted(2, "a")
+    spoken = [ev.TextDelta(call, f"{call}{place}") for place in range(3) for call in (1, 2)]
+    ended = ev.Finished(), ev.SegmentEnded()
+    for last, first in ((1, 2), (2, 1)):
+        both = ev.ModelFinished(first), ev.ModelFinished(last)
+        assert end(*begun, *spoken, *both, *ended)["response"] == f"{last}0{last}1{last}2"
+    twice = [event for delta in spoken for event in (delta, wrote(f"agent-{delta.call}", delta.text))]
+    assert "".join(words for _, words in said_by(*begun, *twice)) == "".join(delta.text for delta in spoken)
+    stopped = ev.ModelFinished(1), ev.Stopped("user"), ev.SegmentEnded()
+    assert end(*begun, *spoken, *stopped)["response"] == "202122", "the newest, which was cut"
+
+
+def test_the_newest_written_words_are_the_answer_if_there_is_no_message() -> None:
+    written = (
+        wrote("lead", "Look."),
+        wrote("crawl", kind="start"),
+        wrote("crawl", "On "),
+        wrote("crawl", "it"),
+    )
+    stopped = ev.Stopped("user"), ev.SegmentEnded()
+    assert end(*written, *stopped)["response"] == "On it"
+    assert end(*written, wrote("crawl", kind="restart"), wrote("crawl", "No"), *stopped)["response"] == "No"
+    message = ev.ModelStarted(1, "a"), ev.TextDelta(1, "Done."), ev.ModelFinished(1)
+    assert end(*written, *message, *stopped)["response"] == "Done."
+
+
+def test_words_of_few_authors_are_kept() -> None:
+    state = ENCODER.start(1)
+    for number in range(1_000):
+        state = ENCODER.skip(state, wrote(str(number), "word"))
+    assert len(state.written) == encode._AUTHORS
 
 
 def test_the_ends_of_a_segment() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from caesura.core import cursors, interrupts, json_data
 from caesura.core import events as ev
@@ -21,6 +21,8 @@ from caesura.dialects.artifactflow import names
 
 #: `response` has at most this many characters. A reader holds them until the answer is complete.
 LONGEST_RESPONSE = 1 << 20
+#: The words of at most this many authors are kept.
+_AUTHORS = 8
 _KINDS = {"approval": "tool_permission", "questions": "questions", "confirmation": "confirmation"}
 _EXPIRED = "Nobody answered in time, and the run was stopped."
 
@@ -37,26 +39,38 @@ class Speaker:
     own: bool
 
 
+class Text(NamedTuple):
+    """A text that grows, its size, and how much of it came both ways, from a model and from the graph that
+    writes by itself."""
+
+    pieces: Pieces | None = None
+    size: int = 0
+    echoed: int = 0
+
+    def add(self, text: str) -> Text:
+        pieces = _added(self.pieces, text) if self.size < LONGEST_RESPONSE else self.pieces
+        return Text(pieces, self.size + len(text), self.echoed)
+
+    def echo(self, text: str) -> Text:
+        return self._replace(echoed=self.echoed + len(text))
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The state of a reader: the offset that the attempt adds to an event's number, who speaks in each model
-    call, the newest answer (its call, its text and its size) and the one before it, the artifacts that were
-    changed, and the outcome once it is known.
+    call, the answers by their calls (the two newest that are `done`, and those that are being given), the
+    artifacts that were changed, and the outcome once it is known.
 
-    A graph may write the words of its models by itself, which would be sent twice: `written` are words that
-    no answer had yet, `echoed` is how much of the newest answer the graph has written, and with `mute` the
-    newest event repeats what was sent."""
+    A graph may write the words of its models by itself, which would be sent twice: `written` has the words of
+    each author since it began, the newest author last. With `mute` the newest event repeats what was sent."""
 
     attempt: int = 0
     speakers: Mapping[int, Speaker] = field(default_factory=dict)
-    call: int = 0
-    text: Pieces | None = None
-    size: int = 0
-    before: tuple[int, Pieces | None, int] | None = None
+    answers: dict[int, Text] = field(default_factory=dict)
+    done: tuple[int, ...] = ()
     artifacts: tuple[str, ...] = ()
     outcome: Outcome | None = None
-    written: Pieces | None = None
-    echoed: int = 0
+    written: dict[str, Text] = field(default_factory=dict)
     mute: bool = False
 
 
@@ -99,10 +113,15 @@ class Encoder:
             case ev.ModelStarted(call, agent, parent=parent):
                 speaker = Speaker(_members(agent, parent), parent is None)
                 return replace(state, speakers={**state.speakers, call: speaker})
+            case ev.ModelFinished(call) if call in state.answers:
+                return _completed(state, call)
             case ev.TextVoided(call):
-                return _voided(state, call)
-            case ev.GraphWrote(value, parent=None) if words := _words(value):
-                return _wrote(state, words)
+                done = tuple(other for other in state.done if other != call)
+                return replace(state, answers=_without(state.answers, call), done=done)
+            case ev.GraphWrote(parent=None) if event.words:
+                return _wrote(state, event.author, event.words)
+            case ev.GraphWrote(parent=None) if event.kind in ("start", "restart"):
+                return replace(state, written=_without(state.written, event.author), mute=False)
             case ev.ArtifactChanged(id):
                 known = state.artifacts
                 return replace(state, artifacts=known if id in known else (*known, id))
@@ -223,34 +242,43 @@ def _heard(state: State, call: int, text: str) -> State:
     """The state after a piece of text."""
     if not _speaker(state, call).own:
         return state
-    if call != state.call:
-        earlier = (state.call, state.text, state.size)
-        state = replace(state, call=call, text=None, size=0, before=earlier, echoed=0)
-    pieces = _added(state.text, text) if state.size < LONGEST_RESPONSE else state.text
-    size, before, written, echoed = state.size + len(text), state.before, state.written, state.echoed
-    heard = State(
-        state.attempt, state.speakers, call, pieces, size, before, state.artifacts, None, written, echoed
-    )
-    if written is None:
-        return heard
-    words = _text(written)
-    if not words.startswith(text):
-        return replace(heard, written=None)
-    return replace(heard, written=(None, words[len(text) :]), echoed=size, mute=True)
+    answer, written, mute = state.answers.get(call, Text()), state.written, False
+    if written and answer.echoed == answer.size and (author := _author(written, text)) is not None:
+        words = written[author]
+        whole = Text((None, _text(words.pieces)), words.size, words.echoed + len(text))
+        answer, written, mute = answer.echo(text), {**written, author: whole}, True
+    answers = {**state.answers, call: answer.add(text)}
+    return State(state.attempt, state.speakers, answers, state.done, state.artifacts, None, written, mute)
 
 
-def _words(value: Any) -> str:
-    """The words that a graph writes in the form of an `llm_chunk`."""
-    data = value.get("data") if isinstance(value, dict) and value.get("type") == "llm_chunk" else None
-    words = data.get("content") if isinstance(data, dict) else None
-    return words if isinstance(words, str) else ""
+def _author(written: dict[str, Text], text: str) -> str | None:
+    """Whose words, as far as no answer has them, begin with this text."""
+    for author, words in reversed(written.items()):
+        if words.echoed < words.size and _text(words.pieces).startswith(text, words.echoed):
+            return author
+    return None
 
 
-def _wrote(state: State, words: str) -> State:
-    ahead = state.size - state.echoed
-    if len(words) <= ahead and _text(state.text, ahead).startswith(words):
-        return replace(state, echoed=state.echoed + len(words), mute=True)
-    return replace(state, written=_added(state.written, words), echoed=state.size, mute=False)
+def _wrote(state: State, author: str, words: str) -> State:
+    """The state after words that a graph has written. An answer may have them already."""
+    for call, answer in reversed(state.answers.items()):
+        ahead = answer.size - answer.echoed
+        if len(words) <= ahead and _text(answer.pieces, ahead).startswith(words):
+            return replace(state, answers={**state.answers, call: answer.echo(words)}, mute=True)
+    answers = {call: answer._replace(echoed=answer.size) for call, answer in state.answers.items()}
+    others = list(_without(state.written, author).items())[1 - _AUTHORS :]
+    written = {**dict(others), author: state.written.get(author, Text()).add(words)}
+    return replace(state, answers=answers, written=written, mute=False)
+
+
+def _completed(state: State, call: int) -> State:
+    done = *state.done[-1:], call
+    growing = (other for other in state.answers if other not in (*state.done, call))
+    return replace(state, answers={other: state.answers[other] for other in (*done, *growing)}, done=done)
+
+
+def _without(texts: dict[Any, Text], key: Any) -> dict[Any, Text]:
+    return {other: text for other, text in texts.items() if other != key}
 
 
 def _added(pieces: Pieces | None, text: str) -> Pieces:
@@ -258,16 +286,6 @@ def _added(pieces: Pieces | None, text: str) -> Pieces:
         before, last = pieces
         pieces, text = before, last + text
     return pieces, text
-
-
-def _voided(state: State, call: int) -> State:
-    """Of the answers of a segment the two newest are known: after a void answer, the one before it counts."""
-    if state.before is not None and state.before[0] == call:
-        return replace(state, before=None)
-    if call != state.call:
-        return state
-    number, text, size = state.before or (0, None, 0)
-    return replace(state, call=number, text=text, size=size, before=None, echoed=size)
 
 
 def _speaker(state: State, call: int) -> Speaker:
@@ -318,13 +336,10 @@ def _joined(number: int, frames: Sequence[bytes], seen: int) -> bytes:
 
 def _written(event: ev.GraphWrote, at: int) -> dict[str, Any]:
     """What a graph writes in the form of these frames is sent as it is. Anything else is the data of one."""
-    own = event.value if isinstance(event.value, dict) else {}
-    kind, agent = own.get("type"), own.get("agent")
-    who = {"agent": agent if isinstance(agent, str) else event.agent}
-    who |= {} if event.parent is None else {"parent": event.parent}
-    frame = {"type": kind if isinstance(kind, str) else "custom", **who, "timestamp": time_of(at).decode()}
-    if isinstance(kind, str) and "data" in own:
-        return {**frame, **own, **who}
+    who = {"agent": event.author} | ({} if event.parent is None else {"parent": event.parent})
+    frame = {"type": event.kind or "custom", **who, "timestamp": time_of(at).decode()}
+    if event.kind and "data" in event.value:
+        return {**frame, **event.value, **who}
     return {**frame, "data": event.value}
 
 
@@ -353,13 +368,14 @@ def _ending(state: State) -> bytes:
 
 
 def _complete(state: State, success: bool) -> dict[str, Any]:
+    answer = [Text(), *(state.answers or state.written).values()][-1]
     data = {
         "success": success,
         "interrupted": False,
-        "response": _text(state.text)[:LONGEST_RESPONSE],
+        "response": _text(answer.pieces)[:LONGEST_RESPONSE],
         "artifacts_updated": list(state.artifacts),
     }
-    return data | {"response_cut": True} if state.size > LONGEST_RESPONSE else data
+    return data | {"response_cut": True} if answer.size > LONGEST_RESPONSE else data
 
 
 def _text(pieces: Pieces | None, last: int | None = None) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from caesura.core import events as ev
@@ -17,12 +18,15 @@ _FEW = 8
 
 
 class Written:
-    """A task that runs again, after a crash or an answer, writes again what the log has of it: that is
-    skipped. LangGraph tells in which graph something is written, and not by which of its tasks."""
+    """A task that runs again, after a crash or an answer, writes again. Words of the attempt before are void,
+    and come again with all else of their author. Other values are skipped as long as they come in the same
+    order. LangGraph tells in which graph something is written, and not by which of its tasks."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
-        self._before = Counter(scope.run.transcript.written)
+        before = scope.run.transcript.written.items()
+        self._before = {key: deque(marks) for key, marks in before}
+        self._void = {key for key, marks in before if any(words for *_, words in marks)}
         #: The tasks that run, by the graph in which they do.
         self._running: dict[tuple[str, ...], list[str]] = defaultdict(list)
 
@@ -35,17 +39,30 @@ class Written:
             self._running[tuple(graph)] = rest
 
     def take(self, graph: Sequence[str], value: Any) -> None:
-        running = self._running.get(tuple(graph), [])
-        tasks, shown = running if len(running) <= _FEW else [], _bounded(value)
-        if not self._is_known(fold.mark(shown), tasks):
-            scope = self._scope
-            scope.run.say(ev.GraphWrote(shown, scope.agent.name, scope.parent, ",".join(tasks)))
+        running, scope = self._running.get(tuple(graph), []), self._scope
+        tasks = running if len(running) <= _FEW else []
+        event = ev.GraphWrote(_bounded(value), scope.agent.name, scope.parent, ",".join(tasks))
+        keys = [(task, event.author) for task in tasks]
+        if not self._void.isdisjoint(keys):
+            self._void.difference_update(keys)
+            for key in keys:
+                self._before.pop(key, None)
+            scope.run.say(replace(event, value={"type": "restart", "agent": event.author, "data": {}}))
+        if not self._is_known(fold.mark(event.value), keys):
+            scope.run.say(event)
 
-    def _is_known(self, mark: bytes, tasks: Sequence[str]) -> bool:
-        """Whether one of these tasks has written this before. Counts once."""
-        known = [(mark, task) for task in tasks if self._before[mark, task] > 0]
-        self._before.subtract(known)
-        return bool(known)
+    def _is_known(self, mark: bytes, keys: Sequence[tuple[str, str]]) -> bool:
+        """Whether one of these has written this next. What another task may have written is passed."""
+        known = False
+        for marks in (self._before[key] for key in keys if key in self._before):
+            while marks and marks[0][0] != mark and marks[0][1]:
+                marks.popleft()
+            if marks and marks[0][0] == mark:
+                marks.popleft()
+                known = True
+            else:
+                marks.clear()
+        return known
 
 
 def _bounded(value: Any) -> Any:
