@@ -214,6 +214,46 @@ async def test_a_crashed_turn_with_a_requested_stop_keeps_its_text(world: World)
     assert world.desk.sent() == [("user", "tell"), ("assistant", "Once upon"), ("user", "go on")]
 
 
+async def test_words_are_kept_until_another_attempt_begins_a_reply(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Hang(["Once ", "upon"]), Hang([]), Hang([]), Say("whole"))
+    turn = await world.send("tell")
+    await world.until(turn, ev.TextDelta, 2)
+    for asked in (2, 3):
+        await leave(world)
+        await world.database.write(dead)
+        next_engine(world)
+        async with asyncio.timeout(PATIENCE):
+            while len(world.desk.requests) < asked:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+    assert world.engine.supervisor.stop(turn.num, "user")
+    said = await world.segment(turn)
+    assert said.outcome == ev.Stopped("user")
+    row = await world.checked(turn)
+    assert [(m.content, m.cut) for m in row.messages or ()] == [("Once upon", True)]
+    again = await world.retry(turn)
+    assert again.of(ev.TextVoided) == [ev.TextVoided(1)]
+    row = await world.checked(turn)
+    assert [(m.content, m.cut) for m in row.messages or ()] == [("whole", False)]
+
+
+async def test_words_of_an_attempt_that_died_are_void_once(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Hang(["one"]), Hang(["two"]), Say("three"))
+    turn = await world.send("tell")
+    for words in (1, 2):
+        await world.until(turn, ev.TextDelta, words)
+        await leave(world)
+        await world.database.write(dead)
+        next_engine(world)
+    said = await world.segment(turn)
+    kinds = [type(event) for event in said.events if not isinstance(event, ev.RunStarted)]
+    assert kinds.index(ev.TextVoided) + 1 == kinds.index(ev.ModelStarted, 1)
+    assert said.of(ev.TextVoided) == [ev.TextVoided(1), ev.TextVoided(2)]
+    row = await world.checked(turn)
+    assert [m.content for m in row.messages or ()] == ["three"]
+
+
 async def rows(world: World) -> dict[str, list[Any]]:
     def everything(connection: Connection) -> dict[str, list[Any]]:
         found = {}

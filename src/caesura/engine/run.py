@@ -127,6 +127,9 @@ class Run:
     #: LangChain's callbacks, with which a graph is observed.
     callbacks: list[Any] = field(default_factory=list)
     cause: ev.Cause = "start"
+    #: The model calls that an earlier attempt was making when it ended. Their text is the reply until this
+    #: attempt begins one.
+    stale: Sequence[int] = ()
     #: The interrupts with which this segment ends, by graph id.
     new_interrupts: dict[str, Interrupt] = field(default_factory=dict)
     #: The ids of tool calls that a graph makes through the journal.
@@ -149,11 +152,19 @@ class Run:
                 self.say(replace(event, text=event.text[place : place + LONGEST_DELTA]), lax=lax)
                 event = replace(event, name="") if isinstance(event, ev.CallDelta) else event
             return
+        if isinstance(event, ev.ModelStarted):
+            self.void_stale()
         self.stream.put(event, lax=lax)
         self.transcript.apply(event, self.stream.stamped)
         self.stream.size += codec.size(event)
         if self.stream.size > self.limits.log:
             self.bound()
+
+    def void_stale(self) -> None:
+        stale, self.stale = self.stale, ()
+        for call in stale:
+            if call in self.transcript.drafts:
+                self.say(ev.TextVoided(call))
 
     def note(self, *events: ev.Event, also: Also, lax: bool = False) -> None:
         """Append events together with their rows, without waiting. If the write fails, all later writes

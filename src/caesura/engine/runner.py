@@ -189,7 +189,7 @@ class Runner:
         )
 
     def _begin(self, run: Run) -> None:
-        """Append the events that the segment begins, and that text of an earlier attempt is void."""
+        """Append the events that the segment begins with."""
         turn, transcript = run.turn, run.transcript
         if stop := turn.stop_requested:
             run.control.stop = run.control.stop or stop_reason(stop)
@@ -200,18 +200,19 @@ class Runner:
         started = ev.RunStarted(agent.name, number, cause, turn.epoch, agent.version, agent.changed)
         # The text so far is void only if the agent speaks again. Otherwise it is kept as the reply.
         speaks = run.control.stop is None and not run.full() and run.agent.fault is None
-        again = cause in ("adopt", "retry") and speaks
-        voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
+        run.stale = list(transcript.drafts) if cause in ("adopt", "retry") and speaks else ()
         closed = closings(run) if cause == "resume" else []
         start = run.stream.last + len(late) if cause != "adopt" else None
         # Record the stop, so that a crash before the outcome does not reopen a question that is to be closed.
         stop = "timeout" if cause == "close" and turn.stop_requested is None else None
-        events: list[ev.Event] = [*late, started, *voids, *closed]
+        events: list[ev.Event] = [*late, started, *closed]
         if cause == "start" and turn.status == "running":
             run.say(started, lax=True)  # the row was made that way
         else:
             also = brief(lambda c: life.begin_segment(c, turn, number, start, stop))
             run.note(*events, also=also, lax=True)
+        if agent.foreign:
+            run.void_stale()  # tasks of a graph do other things before one speaks
 
     # --- running
 
@@ -255,6 +256,7 @@ class Runner:
             found = await _advance(run, self._observers)
         finally:
             run.control.stoppable = False
+        run.void_stale()
         if found:
             return await self._interrupts.ask(run, found)
         if run.agent.foreign and (asked := await self._interrupts.ask_in_words(run)):
