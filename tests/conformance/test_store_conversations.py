@@ -276,19 +276,17 @@ async def _statements(database: Database, work: Callable[..., Any], *args: Any, 
     """How many statements the work sends to the database."""
     seen: list[str] = []
 
-    def note(_: Any, __: Any, statement: str, *rest: Any) -> None:
-        seen.append(statement)
-
     def traced(connection: Connection) -> None:
         if not database.shared:
-            driver(connection).set_trace_callback(lambda statement: note(None, None, statement))
+            driver(connection).set_trace_callback(seen.append)
         work(connection, *args, **kwargs)
         if not database.shared:
             driver(connection).set_trace_callback(None)
 
     with statements() as sent:
         await database.read(traced)
-    seen += sent
+    if database.shared:
+        seen += sent
     return len(seen)
 
 

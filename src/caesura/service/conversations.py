@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -28,7 +27,7 @@ from caesura.service.pages import BranchPage, TreePage
 from caesura.store import conversations as rows
 from caesura.store import read_marks, remains, turns
 from caesura.store.conversations import Order, Page
-from caesura.store.database import Database, brief
+from caesura.store.database import Database
 from caesura.store.schema import NOBODY
 from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import Link, Underway
@@ -227,10 +226,7 @@ class Conversations:
             yield lines
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
-        alone = not self._database.shared
-        light = alone and await self._database.read(turns.is_light, conversation_id)
-        work = brief(partial(_status)) if light else _status
-        conversation, turn, pending, underway = await self._database.read(work, user_id, conversation_id)
+        conversation, turn, pending, underway = await self._database.read(_status, user_id, conversation_id)
         if turn is None:
             return Status(conversation, None, (), 0)
         counts = await self.counts.of(underway)

@@ -203,9 +203,6 @@ class Turns:
         await self._check_edits(user_id, answers)
         for interrupt_id in list(answers)[:1]:  # they are of one turn
             await self._engine.check_graph(user_id, interrupt_id)
-        alone = not self._database.shared and len(answers) == 1
-        if alone and await self._database.read(turns.asks_lightly, *answers):
-            brief(decide)
         begun = await self._begin(user_id, key, decide)
         if begun.new and not begun.ours:  # the run that asked may still hold the turn
             self._engine.hurry(begun.turn)

@@ -11,8 +11,7 @@ from caesura.core import json_data
 from caesura.core import messages as msg
 from caesura.core.errors import NotFound
 from caesura.core.turns import Status, Turn
-from caesura.store.database import brief
-from caesura.store.schema import NOBODY, QUEUED, conversations, events, interrupts, live, running, turns
+from caesura.store.schema import NOBODY, QUEUED, conversations, events, live, running, turns
 from caesura.store.statements import Prepared
 
 #: Turns of at most so many bytes are read and written quickly.
@@ -67,16 +66,6 @@ _OWNED = Prepared(
 )
 _BY_NUM = Prepared(select(turns).where(turns.c.num == bindparam("num")))
 _EXISTS = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")))
-# What a running turn has in its log is counted later.
-_BYTES = select((turns.c.size + func.length(turns.c.content)).label("bytes"))
-_ACTIVE_SIZE = Prepared(
-    _BYTES.join(conversations, conversations.c.active_turn == turns.c.id).where(
-        conversations.c.id == bindparam("id")
-    )
-)
-_ASKING_SIZE = Prepared(
-    _BYTES.join(interrupts, interrupts.c.turn == turns.c.num).where(interrupts.c.id == bindparam("id"))
-)
 _LOGGED = select(func.coalesce(func.sum(func.length(events.c.body)), 0)).where(events.c.turn == turns.c.num)
 _SHOWN = func.length(turns.c.content) + case(
     (live(turns), _LOGGED.scalar_subquery()), else_=func.coalesce(func.length(turns.c.messages), 0)
@@ -168,20 +157,6 @@ def numbered(connection: Connection, num: int) -> Turn | None:
 
 def exists(connection: Connection, num: int) -> bool:
     return _EXISTS.row(connection, num=num) is not None
-
-
-@brief
-def is_light(connection: Connection, conversation_id: str) -> bool:
-    """Whether the turn at the end of the active branch is small, with all that belongs to it."""
-    row = _ACTIVE_SIZE.row(connection, id=conversation_id)
-    return row is None or row.bytes <= LIGHT
-
-
-@brief
-def asks_lightly(connection: Connection, interrupt_id: str) -> bool:
-    """As `is_light`, for the turn that asks this."""
-    row = _ASKING_SIZE.row(connection, id=interrupt_id)
-    return row is None or row.bytes <= LIGHT
 
 
 def above(connection: Connection, conversation_id: str, leaf: str | None, limit: int) -> list[Entry]:
