@@ -237,23 +237,6 @@ async def test_words_are_kept_until_another_attempt_begins_a_reply(world: World)
     assert [(m.content, m.cut) for m in row.messages or ()] == [("whole", False)]
 
 
-async def test_words_of_an_attempt_that_died_are_void_once(world: World) -> None:
-    world.agent("tools: []")
-    world.desk.script(Hang(["one"]), Hang(["two"]), Say("three"))
-    turn = await world.send("tell")
-    for words in (1, 2):
-        await world.until(turn, ev.TextDelta, words)
-        await leave(world)
-        await world.database.write(dead)
-        next_engine(world)
-    said = await world.segment(turn)
-    kinds = [type(event) for event in said.events if not isinstance(event, ev.RunStarted)]
-    assert kinds.index(ev.TextVoided) + 1 == kinds.index(ev.ModelStarted, 1)
-    assert said.of(ev.TextVoided) == [ev.TextVoided(1), ev.TextVoided(2)]
-    row = await world.checked(turn)
-    assert [m.content for m in row.messages or ()] == ["three"]
-
-
 async def rows(world: World) -> dict[str, list[Any]]:
     def everything(connection: Connection) -> dict[str, list[Any]]:
         found = {}
