@@ -9,6 +9,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.errors import (
+    AgentChanged,
     BadInput,
     Conflict,
     InterruptPending,
@@ -128,6 +129,24 @@ async def test_a_question_blocks_messages_that_do_not_supersede_it(service: Serv
     assert [item.id for item in refused.value.interrupts] == [item.id for item in asked.interrupts]
     assert (await told(service, world, Message("never mind", supersede=True))).text == "well"
     assert (await world.row(asked.turn)).status == "stopped"
+
+
+@pytest.mark.parametrize("message", [Message("now", supersede=True), Message("now", stop_unread=True)])
+async def test_a_message_that_is_refused_because_the_agent_is_gone_stops_nothing(
+    service: Service, world: World, message: Message
+) -> None:
+    if message.supersede:
+        world.desk.script(ASK, Say("sealed"))
+        turn = (await told(service, world, Message("go"))).turn
+    else:
+        turn = await running(service, world, "go")
+    (world.agents / "tester.yaml").unlink()
+    world.catalog.refresh()
+    with pytest.raises(AgentChanged):
+        await send(service, world, message)
+    row = await world.row(turn)
+    assert (row.status, row.stop_requested) == ("waiting" if message.supersede else "running", None)
+    assert await service.turns.stop(world.user, turn.id)
 
 
 async def test_a_run_is_taken_over_only_if_nobody_reads_it(service: Service, world: World) -> None:

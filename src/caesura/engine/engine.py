@@ -147,14 +147,14 @@ class Engine:
         supervisor = self.supervisor
         owner = supervisor.owner if supervisor.room else None
         turn = life.create(connection, replace(new, owner=owner, lease_ms=supervisor.lease_ms))
-        self._check_agent(turn)
+        self.check_agent(turn.agent)
         return Begun(turn, ours=owner is not None)
 
     def take(self, connection: Connection, turn_id: str) -> Begun:
         """Claim a turn that has no owner as part of `begin`'s work, if this process has capacity. The past is
         read along with the claim if it is short."""
         turn, supervisor = turns.get(connection, turn_id), self.supervisor
-        self._check_agent(turn)
+        self.check_agent(turn.agent)
         last = events.last(connection, turn.num)
         room = supervisor.room
         claimed = life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms) if room else None
@@ -166,12 +166,12 @@ class Engine:
                 known = past.read(connection, turn.num)
         return Begun(claimed, ours=True, past=known, after=last)
 
-    def _check_agent(self, turn: Turn) -> None:
+    def check_agent(self, name: str) -> None:
         """Refuse what nobody here could go on with: the agent's file is gone, has a fault since a restart, or
         is on another server."""
-        if turn.agent not in self._builder.names:
+        if name not in self._builder.names:
             told = "its file is gone or has a fault, which the log tells. Nothing is lost: try again later"
-            raise AgentChanged(f"there is no agent {turn.agent} here now: {told}")
+            raise AgentChanged(f"there is no agent {name} here now: {told}")
 
     # --- and ends
 
@@ -224,7 +224,7 @@ class Engine:
             return turn, {(call, name): fit.waiting(connection, turn.num, call) for call, name in asking}
 
         turn, asking = await self._database.read(read)
-        self._check_agent(turn)
+        self.check_agent(turn.agent)
         agent = self._builder.agent(turn.agent)
         for (call, name), found in asking.items():
             asks = agent if call is None else self._builder.worker(agent, name)

@@ -262,6 +262,7 @@ class Turns:
         """Stop the turn that blocks a new message, if the message allows that; otherwise raise the
         refusal."""
         conversation = await self._database.read(conversations.get, conversation_id, user_id)
+        agent = message.agent or conversation.agent
         blocking = conversation.active_turn if message.parent is ... else message.parent
         if blocking is None:
             raise refusal
@@ -270,6 +271,7 @@ class Turns:
             if refusal.interrupts and not message.supersede:
                 raise refusal
             # Do not close the questions for a message that would be refused anyway.
+            self._engine.check_agent(agent)
             await self._database.read(shares.check, user_id, replace(self._share, questions=None))
             # Questions that have expired no longer count, even if the turn has not been closed yet.
             reason: StopReason = "superseded" if refusal.interrupts else "timeout"
@@ -279,6 +281,7 @@ class Turns:
         elif not message.stop_unread or self._presence.anybody(turn) or self._elsewhere(turn):
             raise refusal
         else:
+            self._engine.check_agent(agent)
             await self._stop(turn, "disconnect")
 
     def _elsewhere(self, turn: Turn) -> bool:
