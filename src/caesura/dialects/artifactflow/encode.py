@@ -242,7 +242,7 @@ def _heard(state: State, call: int, text: str) -> State:
     """The state after a piece of text."""
     if not _speaker(state, call).own:
         return state
-    answer, written, mute = state.answers.get(call, Text()), state.written, False
+    answer, written, mute = state.answers.get(call) or Text(), state.written, False
     if written and answer.echoed == answer.size and (author := _author(written, text)) is not None:
         words = written[author]
         whole = Text((None, _text(words.pieces)), words.size, words.echoed + len(text))
