@@ -91,7 +91,8 @@ def _call_before_commits(reaper: Reaper) -> None:
             reaper()
 
     def run(connection: Connection, text: str, *values: Any) -> Any:
-        if text == "COMMIT" or not (text.startswith("BEGIN") or statements.driver(connection).in_transaction):
+        alone = not (text.startswith(("BEGIN", "PRAGMA")) or statements.driver(connection).in_transaction)
+        if text == "COMMIT" or alone:
             reaper()
         return statements.run(connection, text, *values)
 
