@@ -227,7 +227,10 @@ class Settings(BaseModel):
     def _redis(cls, value: str | None) -> str | None:
         if value is not None and not urls.is_clear(value):
             raise ValueError(urls.REMEDY)
-        if value is not None and not (value.startswith(("redis://", "rediss://")) and urls.has_host(value)):
+        if value is None:
+            return None
+        known = value.startswith(("redis://", "rediss://")) and urls.has_host(value)
+        if not known or not re.fullmatch("/?[0-9]{0,9}", urlsplit(value).path):
             raise ValueError("must be redis://host:port/number")
         return value
 
@@ -358,8 +361,8 @@ def _mapped(value: str) -> dict[str, str]:
     mapped: dict[str, str] = {}
     for part in (part.strip() for part in value.split(",") if part.strip()):
         name, equals, model = (item.strip() for item in part.partition("="))
-        if not (name and equals and model) or "=" in model:
-            raise ValueError(f"{part!r} is not such as gpt-4o=demo")
+        if not (name and equals and model) or "=" in model or "://" in part:
+            raise ValueError(f"{urls.shown(part)!r} is not such as gpt-4o=demo")
         if name == "default":
             raise ValueError(f"default cannot be replaced here: {PREFIX}MODEL names it")
         if name in mapped:

@@ -3,6 +3,7 @@
 import re
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -12,6 +13,7 @@ from playwright.async_api import expect
 from tests.api.reading import conversation, send
 from tests.api.server import PASSWORD, Served
 from tests.browser.conftest import MakeVisitor
+from tests.effort import thorough
 from tests.programs import needs
 from tests.servers.binaries import find
 from tests.servers.proxies import ROOT, Caddy, Nginx, Proxy
@@ -87,6 +89,28 @@ def test_a_client_behind_a_proxy_sees_why_its_body_is_refused(proxy: Proxy, belo
     with socket.create_connection((proxy.host, proxy.port), 60) as plain, context.wrap_socket(plain) as made:
         made.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         assert made.recv(65536).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.skipif(not thorough(), reason="takes seconds")
+def test_a_body_that_never_ends_is_cut_off_and_its_sender_sees_why(proxy: Proxy, below: Served) -> None:
+    if isinstance(proxy, Caddy):
+        pytest.skip("Caddy cuts it at once")
+    token = below.headers("alice")["Authorization"]
+    head = f"POST {ROOT}/api/v2/conversations HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n"
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection((proxy.host, proxy.port), 60) as plain, context.wrap_socket(plain) as made:
+        made.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            _pour(made)
+        assert made.recv(65536).startswith(b"HTTP/1.1 413 ")
+
+
+def _pour(into: socket.socket) -> None:
+    """By itself nginx would read on for half a minute: some 1,200 pieces."""
+    for _ in range(500):
+        into.sendall(b"10000\r\n" + bytes(65536) + b"\r\n")
+        time.sleep(0.02)
 
 
 def test_the_server_knows_that_its_clients_use_tls(below: Served, proxy: Proxy) -> None:

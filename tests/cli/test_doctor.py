@@ -62,6 +62,7 @@ def test_registration_that_is_open_to_others_is_pointed_out(
     [
         (("--redis-url", "redis://127.0.0.1:9/0"), "correct --redis-url"),
         (("--redis-url", "redis://127.0.0.1:9/0?retry=x"), "--redis-url: the option retry cannot be used"),
+        (("--redis-url", "redis://h/0?ssl_password=x"), "--redis-url: the option ssl_password needs rediss:"),
         (("--redis-url", "redis://127.0.0.1:9/0?protocol=9"), "--redis-url: protocol must be"),
         (("--redis-url", "redis://a..b/0"), "--redis-url: must be redis://host:port/number"),
         (("--redis-url", "redis://:ge@heim@127.0.0.1:9/0"), "--redis-url: must be written so that"),

@@ -205,7 +205,7 @@ graph = graph.compile()
     [
         ("'a text'", "a text"),
         ("[1, None, {'a': (2, 3)}]", [1, None, {"a": [2, 3]}]),
-        ("AIMessage('hi', id='m')", "content='hi' additional_kwargs={} response_metadata={} id='m'"),
+        ("AIMessage('hi', id='m')", {"_not_shown": "it holds no plain data (AIMessage)"}),
         ("'x' * 65_534", "x" * 65_534),
         (
             "'x' * 65_535",
@@ -215,8 +215,15 @@ graph = graph.compile()
             "[0] * 50_001",
             {"_not_shown": "it holds more than 50000 values"},
         ),
+        ("['é' * 40_000, 'x' * 30_000]", {"_not_shown": "it has more than 65536 bytes"}),
+        ("[b'x' * 70_000]", {"_not_shown": "it has more than 65536 bytes"}),
+        ("{'a': type('Mute', (), {'__str__': None})()}", {"_not_shown": "it holds no plain data (Mute)"}),
+        ("type('Odd', (dict,), {'__iter__': None})(a=1)", {"_not_shown": "it cannot be read (TypeError)"}),
     ],
-    ids=["text", "list", "object", "largest", "too large", "too many"],
+    ids=[
+        *("text", "list", "object", "largest", "too large", "too many", "long texts", "long bytes"),
+        *("object that is no text", "dictionary that cannot be read"),
+    ],
 )
 async def test_what_a_graph_writes_is_plain_data_of_a_bounded_size(
     world: World, value: str, shown: object
@@ -266,3 +273,25 @@ async def test_a_permission_without_a_tool_stays_a_request(world: World) -> None
     graph(world, chain("def ask(state):\n    interrupt({'type': 'tool_permission'})", "ask"))
     (item,) = (await world.say("go")).waiting(GraphRequest)
     assert item.value == {"type": "tool_permission"}
+
+
+@pytest.mark.parametrize("name", ["fs/read", "..", "", "pay\nall", "e" * 129])
+async def test_a_permission_for_what_is_no_name_of_a_tool_is_a_question(world: World, name: str) -> None:
+    graph(world, ASKS.replace('"web_fetch"', repr(name)))
+    said = await world.say("go")
+    (item,) = said.waiting(GraphRequest)
+    assert item.value["tool_name"] == name
+    said = await world.resume(said, Answer("value", value=True))
+    assert (said.text, world.traces()) == ("fetched", ["True"])
+
+
+async def test_a_review_that_no_middleware_asks_for_is_a_question(world: World) -> None:
+    body = """
+    def ask(state):
+        said = interrupt({"type": "tool_approval", "name": "pay", "args": {}, "tool_call_id": "x"})
+        return {"messages": [AIMessage(repr(said))]}
+    """
+    graph(world, chain(body, "ask"))
+    said = await world.say("go")
+    assert said.waiting(GraphRequest)
+    assert (await world.resume(said, NO)).text == "False"

@@ -175,6 +175,23 @@ async def test_a_tool_that_is_always_allowed_is_not_asked_for_again(world: World
     assert world.traces() == ["mail bob 1"] * 4
 
 
+@MODES
+async def test_a_call_with_a_name_that_no_path_can_hold_is_not_always_allowed(
+    world: World, mode: str
+) -> None:
+    put(world, mode)
+    file = world.agents / "reviewed.py"
+    text = file.read_text().replace("@tool\ndef send_mail", '@tool("mail/send")\ndef send_mail')
+    file.write_text(text.replace('"send_mail": True', '"mail/send": True'))
+    world.load_anew()
+    said = await world.say(wants(("mail/send", {"to": "bob"})))
+    (item,) = said.waiting(Approval)
+    assert (item.name, item.permit) == ("mail/send", "")
+    with pytest.raises(BadAnswer, match="always_allow does not go with this call"):
+        await world.resume(said, Answer("approve", always_allow=True))
+    assert (await world.resume(said, YES)).text == "sent to bob"
+
+
 async def test_a_tool_of_another_graph_is_asked_for(world: World) -> None:
     put(world)
     said = await world.resume(await world.say(wants(MAIL)), Answer("approve", always_allow=True))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from caesura.agents.mcp import http
+from caesura.agents.mcp import http, messages
 from caesura.agents.mcp.allowance import Allowance
 from caesura.agents.mcp.events import events
 from caesura.agents.mcp.messages import Unwieldy
@@ -57,6 +57,25 @@ async def test_a_stream_is_asked_for_again_neither_too_soon_nor_too_late(
 async def test_an_event_of_very_many_lines_is_not_taken_apart(share: Share) -> None:
     with pytest.raises(Unwieldy, match="too many lines"):
         await read(share, b"data:\n" * 200_000 + b"\n")
+
+
+async def test_the_comments_of_an_event_that_never_ends_are_counted(share: Share) -> None:
+    with pytest.raises(Unwieldy, match="it sends too much"):
+        await read(share, *(b": x\n" for _ in range(3000)))
+    assert await read(share, b"data: 1\n\n" + b": x\n" * 100) == [b"data: 1\n\n"]
+
+
+async def test_a_session_whose_stream_has_an_endless_line_is_cut_off(
+    raw_http: RawHttp, share: Share, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "LARGEST", 100_000)
+    raw_http.stream = [b"data: " + b"x" * 200_000]
+    reasons = list[str]()
+    spent = Allowance(reasons.append)
+    async with http.client({}, share, spent, lambda reason: None, lambda status: None) as client:
+        with pytest.raises(httpx2.SSEError, match="it sent a message of more than"):
+            await listen(client, raw_http.url, [])
+    assert len(reasons) == 1
 
 
 async def test_the_stream_of_a_session_has_the_same_bounds_in_whatever_encoding_it_is_said_to_be(

@@ -63,6 +63,7 @@ LINES = {**{name: f"{text}\n" for name, text in MESSAGES.items()}, "empty lines"
 EVENTS = {
     **{name: f"data: {text}\n\n" for name, text in MESSAGES.items()},
     "comments": ":\n\n",
+    "comment lines": ": x\n",
     "empty lines": "\n",
     "unknown events": "event: other\ndata: 1\n\n",
 }

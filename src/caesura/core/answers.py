@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from caesura.core import json_data
+from caesura.core import ids, json_data
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import (
     Approval,
@@ -112,7 +112,7 @@ def check(item: Interrupt, answer: Answer) -> Answer:
         return answer
     match item:
         case Approval():
-            _check_approval(answer)
+            _check_approval(item, answer)
         case Questions():
             _check_answers(item.questions, answer)
         case Confirmation():
@@ -133,7 +133,9 @@ def _check_members(answer: Answer) -> None:
         raise BadAnswer(f"always_allow does not go with '{answer.decision}'")
 
 
-def _check_approval(answer: Answer) -> None:
+def _check_approval(item: Approval, answer: Answer) -> None:
+    if answer.always_allow and not item.permit and not ids.is_tool_name(item.name):
+        raise BadAnswer("always_allow does not go with this call: its name is not that of a tool")
     if answer.decision == "edit" and not isinstance(answer.args, dict):
         raise BadAnswer("args is required to edit a tool call")
     if answer.decision == "respond" and _is_blank(answer.message):

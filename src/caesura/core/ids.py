@@ -11,6 +11,7 @@ _VALUES = {sign: value for value, sign in enumerate(_ALPHABET)}
 _LENGTH = 24
 _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
 _AGENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_TOOL = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,127}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
@@ -63,6 +64,11 @@ def is_username(name: str) -> bool:
 
 def is_agent_name(name: str) -> bool:
     return _AGENT.fullmatch(name) is not None
+
+
+def is_tool_name(text: str) -> bool:
+    """Whether it looks like the name of a tool, as models take them, and fits into a path."""
+    return _TOOL.fullmatch(text) is not None
 
 
 def is_file_name(text: str) -> bool:

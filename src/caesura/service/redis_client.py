@@ -22,9 +22,12 @@ _OPTIONS = {
 
 def connect(url: str, patience: float) -> Redis:
     """A client that does not connect yet. Raises `StartupError` for options that cannot be used."""
-    for option in parse_qs(urlsplit(url).query, keep_blank_values=True):
+    scheme, query = urlsplit(url).scheme, urlsplit(url).query
+    for option in parse_qs(query, keep_blank_values=True):
         if option not in _OPTIONS:
             raise StartupError(f"CAESURA_REDIS_URL: the option {option} cannot be used")
+        if option.startswith("ssl_") and scheme != "rediss":
+            raise StartupError(f"CAESURA_REDIS_URL: the option {option} needs rediss://")
     # One retry, for a connection that Redis has closed in the meantime.
     retry = Retry(NoBackoff(), 1)
     try:

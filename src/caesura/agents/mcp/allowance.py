@@ -35,7 +35,7 @@ def kind_of(message: Any) -> Kind:
 class Allowance:
     def __init__(self, exceeded: Callable[[str], None]) -> None:
         """`exceeded` is called with the reason when the server has sent too much."""
-        self._exceeded = exceeded
+        self.exceeded = exceeded
         self._spent, self._since = 0.0, time.monotonic()
         #: The requests of ours without an answer, and those of the server.
         self._asked, self._unanswered = 0, 0
@@ -63,5 +63,5 @@ class Allowance:
             self._end("it sends too much that nobody asked for")
 
     def _end(self, reason: str) -> None:
-        self._exceeded(reason)
+        self.exceeded(reason)
         raise Unwieldy(reason)

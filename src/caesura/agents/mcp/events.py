@@ -32,6 +32,8 @@ async def events(
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         start = max(len(held.data) - 1, 0)
         held.add(data)
+        for _ in range(held.data.count(b"\n:", start)):  # comments, also of an event that never ends
+            allowance.take(0)
         while (end := held.data.find(b"\n\n", start)) >= 0:
             event = held.take(end, 2)
             start = 0

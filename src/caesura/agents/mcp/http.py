@@ -149,6 +149,8 @@ def _bounded(
             except Unwieldy as error:
                 told.cut, told.fault = is_stream, str(error)
                 refused(str(error))
+                if request.method == "GET":  # no call fails, so nobody else would say why
+                    allowance.exceeded(str(error))
                 raise failure(str(error)) from error
             except Unreadable as error:
                 told.fault = str(error)

@@ -27,6 +27,9 @@ from caesura.engine.graphs.reviews import Review
 from caesura.engine.run import Run, Scope
 from caesura.store import grants
 
+#: The most characters of a tool's name that are shown.
+_LONGEST_NAME = 128
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -95,7 +98,9 @@ class Questions:
         return await self._run.database.read(grants.stands, self._run.turn.num, permit)
 
     def _permit(self, review: Review) -> str:
-        """What always allowing this tool permits. A graph may tell its own agents apart."""
+        """What always allowing this tool permits, if it can be. A graph may tell its own agents apart."""
+        if not ids.is_tool_name(review.name):
+            return ""
         agent = self._scope.agent
         within = " ".join(["graph", str(agent.spec.graph), *review.agent[:100].split()])
         return json_data.text(str(Permit(agent.name, within, review.name)))
@@ -157,7 +162,7 @@ class Questions:
         return Approval(
             ids.interrupt(),
             tool_call_id=call_id,
-            name=json_data.text(review.name),
+            name=json_data.text(review.name[:_LONGEST_NAME]),
             note=note,
             args=await self._aside(review.args, json_data.clean, review.args),
             label=label,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from caesura.agents.tools import ask_user
-from caesura.core import json_data
+from caesura.core import ids, json_data
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Decision, Question
 
@@ -113,18 +113,21 @@ def _is_permission(value: Mapping[str, Any]) -> bool:
 def _permission(value: Mapping[str, Any]) -> Review | None:
     asks = {**value, "name": value.get("tool_name", value.get("tool")), "args": value.get("params") or {}}
     review = _review({**asks, "description": value.get("message")}, ("approve", "reject"))
+    if review is None or not ids.is_tool_name(review.name):
+        return None
     agent = value.get("agent")
-    return replace(review, agent=agent) if review is not None and isinstance(agent, str) else review
+    return replace(review, agent=agent) if isinstance(agent, str) else review
 
 
 def _single(value: Mapping[str, Any], schema: Any) -> Review | None:
-    about = schema if isinstance(schema, Mapping) else {}
-    call_id = value.get("tool_call_id")
-    decisions = _known(_types(about)) or _ALL
+    """The middleware always says which answers it takes. Without that, somebody else asks."""
+    if not isinstance(schema, Mapping):
+        return None
+    call_id, decisions = value.get("tool_call_id"), _known(_types(schema)) or _ALL
     review = _review(value, decisions)
     if review is None or not isinstance(call_id, str):
         return None
-    return Review(review.name, review.args, review.description, decisions, call_id, _args_schema(about))
+    return Review(review.name, review.args, review.description, decisions, call_id, _args_schema(schema))
 
 
 def _batch(value: Mapping[str, Any]) -> list[Review]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import replace
+from datetime import date
 from typing import Any
+from uuid import UUID
 
 from caesura.core import events as ev
 from caesura.core import fold, json_data
@@ -13,6 +15,7 @@ from caesura.engine.run import Scope
 
 #: The most bytes of a value, as JSON.
 _LARGEST = 64 * 1024
+_PLAIN = (type(None), int, float, str, bytes, date, UUID, dict, list, tuple, set, frozenset)
 #: How many tasks of a graph that run at the same time are told apart.
 _FEW = 8
 
@@ -66,11 +69,31 @@ class Written:
 
 
 def _bounded(value: Any) -> Any:
-    """The value as plain data, unless it is too large."""
+    """The value as plain data, unless it is too large or something else."""
     try:
         json_data.count(value)
+        _check_parts(value)
+        if len(data := json_data.dumps(value)) <= _LARGEST:
+            return json_data.loads(data)
     except json_data.Unwieldy as error:
         return {"_not_shown": str(error)}
-    if len(data := json_data.dumps(value)) <= _LARGEST:
-        return json_data.loads(data)
+    except Exception as error:  # noqa: BLE001 - of an object of the graph
+        return {"_not_shown": f"it cannot be read ({type(error).__name__})"}
     return {"_not_shown": f"it has {len(data)} bytes, and {_LARGEST} are the most"}
+
+
+def _check_parts(value: Any) -> None:
+    """Raise `Unwieldy` before anything is written as JSON: that would take long for what is large, and any
+    time for an object with code of its own. No JSON is shorter than the size that is counted here."""
+    size, left = 0, [value]
+    while left:
+        item = left.pop()
+        if not isinstance(item, _PLAIN):
+            raise json_data.Unwieldy(f"it holds no plain data ({type(item).__name__})")
+        size += 1 + (len(item) if isinstance(item, Sized) else 0)
+        if size > _LARGEST:
+            raise json_data.Unwieldy(f"it has more than {_LARGEST} bytes")
+        if isinstance(item, dict):
+            left += [*item, *item.values()]
+        elif isinstance(item, list | tuple | set | frozenset):
+            left += item
