@@ -27,9 +27,6 @@ from caesura.engine.graphs.reviews import Review
 from caesura.engine.run import Run, Scope
 from caesura.store import grants
 
-#: The most characters of a tool's name that are shown.
-_LONGEST_NAME = 128
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -162,7 +159,7 @@ class Questions:
         return Approval(
             ids.interrupt(),
             tool_call_id=call_id,
-            name=json_data.text(review.name[:_LONGEST_NAME]),
+            name=json_data.text(review.name[:128]),
             note=note,
             args=await self._aside(review.args, json_data.clean, review.args),
             label=label,
