@@ -370,3 +370,60 @@ def deploy_graph(servers: Servers, name: str) -> None:
     for effect in ("pay A-1 5", "gift bob cup", "charge x"):
         assert servers.traces().count(effect) == 1
     assert servers.traces().count("end") == 5
+
+
+ASKING = """
+import time
+
+from langchain_core.messages import AIMessage
+from langgraph.graph import MessagesState, StateGraph
+from langgraph.types import interrupt
+
+
+def other(state):
+    first = interrupt("Who?")
+    return {{"messages": [AIMessage(f"{{first}} {{interrupt('Delete it?')}}")]}}
+
+
+def same(state):
+    first = interrupt("Who?")
+    return {{"messages": [AIMessage(f"{{first}} {{interrupt(f'At {{time.time()}}?')}}")]}}
+
+
+def made(node, **inside):
+    if inside:
+        graph = StateGraph(MessagesState).add_sequence([("ask", node)]).set_entry_point("ask")
+        node = graph.compile(**inside)
+    return StateGraph(MessagesState).add_node("inside", node).set_entry_point("inside").compile()
+
+
+other_node, same, remembers, becomes = made(other), made(same), made(other, checkpointer=True), made(other)
+"""
+ASK = {
+    name: f"type: langgraph\ngraph: 'asking:{name.replace('other', 'other_node')}'\n"
+    for name in ("other", "same", "remembers", "becomes")
+}
+
+
+def test_an_answer_is_given_to_the_question_that_was_asked(servers: Servers) -> None:
+    servers.deploy({"asking.py": ASKING, **ASK})
+    turns = {name: servers.send(name, "Hi.") for name in ASK}
+    waiting = {name: servers.wait(turn) for name, turn in turns.items()}
+    for name, turn in turns.items():
+        servers.answer(waiting[name], decision="value", value="me").raise_for_status()
+        waiting[name] = asked(segments(servers.client, turn, 2))
+    code = ASKING.replace("Delete it?", "Delete all?").replace(
+        "=True), made(other)", "=None), made(other, debug=False)"
+    )
+    servers.deploy({"asking.py": code, **(ASK if servers.rolling else {})})
+
+    for name in ("remembers", "becomes"):
+        refused = servers.answer(waiting[name], decision="value", value="yes")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "agent_changed")
+    for name in ("other", "same"):
+        servers.answer(waiting[name], decision="value", value="yes").raise_for_status()
+    assert text(the_end(servers, turns["same"], 3)) == "me yes", "its time differs, and its code is the same"
+    again = outcome(segments(servers.client, turns["other"], 3)).data["interrupts"]
+    assert [item["value"] for item in again] == ["Delete all?"]
+    servers.answer(again[0]["id"], decision="value", value="no").raise_for_status()
+    assert text(the_end(servers, turns["other"], 4)) == "me no"

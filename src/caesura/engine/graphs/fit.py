@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langgraph.checkpoint.serde.types import INTERRUPT, TASKS
+from langgraph.pregel import Pregel
 from sqlalchemy import Connection
 
 from caesura.agents.aside import LARGE, Aside
@@ -25,6 +26,8 @@ class Waiting(NamedTuple):
     written since."""
 
     path: str
+    #: Whether the subgraph remembers what it did in earlier turns.
+    remembers: bool
     checkpoint: Checkpoint
     writes: Sequence[Write]
 
@@ -36,8 +39,8 @@ def waiting(connection: Connection, turn: int, call: str | None) -> list[Waiting
         inner = ns.removeprefix(mine)
         newest = checkpoints.get(connection, turn, ns)
         if ns.startswith(mine) and not inner.startswith(":") and newest is not None:
-            path = [part.partition(":")[0] for part in inner.split("|") if not part.isdigit()]
-            found.append(Waiting("|".join(path), *newest))
+            parts = [part.partition(":") for part in inner.split("|") if not part.isdigit()]
+            found.append(Waiting("|".join(part[0] for part in parts), not parts[-1][1], *newest))
     return found
 
 
@@ -67,8 +70,20 @@ def fits(graph: Any, found: Sequence[Waiting]) -> bool:
                 asked, node = loads((write.type, bytes(write.body))), write.path.rpartition(", ")[2]
                 if not reviews.hold(asked, part.nodes.get(node), singly, values.get("messages")):
                     return False
+                if not _is_inside(node, item, part, found):
+                    return False
         if not {name for name in due if name.startswith(_TRIGGERS)} <= part.channels.keys():
             return False
         if not part.nodes.keys() >= {*sent}:
             return False
     return True
+
+
+def _is_inside(node: str, item: Waiting, part: Any, found: Sequence[Waiting]) -> bool:
+    """Whether a node that is a graph now has asked as that graph would, with checkpoints of its kind."""
+    if not isinstance(graph := getattr(part.nodes.get(node), "bound", None), Pregel):
+        return True
+    path = f"{item.path}|{node}".removeprefix("|")
+    asking = (one for one in found if one.path == path and any(w.channel == INTERRUPT for w in one.writes))
+    kinds = {one.remembers for one in asking}
+    return not kinds if graph.checkpointer is False else (graph.checkpointer is True) in kinds

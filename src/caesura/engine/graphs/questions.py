@@ -16,12 +16,12 @@ from caesura.agents.tools.tool import Description, describe_any
 from caesura.core import described, ids, json_data
 from caesura.core import events as ev
 from caesura.core.answers import Answer
-from caesura.core.interrupts import Approval, Decision, GraphRequest, Interrupt, Question
+from caesura.core.interrupts import Approval, Confirmation, Decision, GraphRequest, Interrupt, Question
 from caesura.core.interrupts import Questions as Form
 from caesura.core.language import Language
 from caesura.core.permits import Permit
 from caesura.engine import interrupts, texts
-from caesura.engine.graphs import reviews
+from caesura.engine.graphs import asking, reviews
 from caesura.engine.graphs.call_ids import CallIds
 from caesura.engine.graphs.reviews import Review
 from caesura.engine.run import Run, Scope
@@ -38,7 +38,7 @@ class Questions:
     def __init__(self, scope: Scope, call_ids: CallIds) -> None:
         self._scope, self._run, self._call_ids = scope, scope.run, call_ids
         asked = self._run.interrupts
-        self._answers = {item.graph_id: item.answer for item in asked if item.answer is not None}
+        self._answered = {item.graph_id: item for item in asked if item.answer is not None}
         #: What the graph was resumed with in this segment. If it asks the same again, so do we.
         self._resumed: set[str] = set()
 
@@ -64,7 +64,7 @@ class Questions:
                     asked[graph_id] = await self._approval(review, call_id)
         return asked
 
-    async def resumed(self, items: Iterable[GraphInterrupt]) -> dict[str, Any]:
+    async def resumed(self, items: Sequence[GraphInterrupt]) -> dict[str, Any]:
         """The values with which the graph goes on, for those of the items that are decided. The calls that
         are to be made begin."""
         resumed: dict[str, Any] = {}
@@ -74,16 +74,28 @@ class Questions:
             if found and len(given) == len(found):
                 resumed[item.id] = reviews.decided(item, found, given)
                 self._begin(given)
-            elif item.id in self._answers:
-                resumed[item.id] = _value(self._answers[item.id])
+            elif (answer := await self._answer(item.id, item.value)) is not None:
+                resumed[item.id] = _value(answer)
         self._resumed |= resumed.keys()
-        return resumed
+        return {item.id: asking.answered(item, resumed[item.id]) for item in items if item.id in resumed}
+
+    async def _answer(self, graph_id: str, value: Any, name: str | None = None) -> Answer | None:
+        """The answer to this question. An earlier one may have been asked at its place."""
+        if (item := self._answered.get(graph_id)) is None or isinstance(item.interrupt, Confirmation):
+            return None
+        asked, shown = item.interrupt, await self._aside(value, json_data.clean, value)
+        if isinstance(asked, GraphRequest):
+            return item.answer if asked.value == shown else None
+        same = asked.args == shown and asked.name == (name and json_data.text(name))
+        return item.answer if same else None
 
     async def _given(self, found: Mapping[str, Review]) -> dict[str, Answer]:
         """The decisions about these reviews, as far as there are any."""
-        given = {graph_id: self._answers[graph_id] for graph_id in found if graph_id in self._answers}
+        given: dict[str, Answer] = {}
         for graph_id, review in found.items():
-            if graph_id not in given and await self._is_granted(review):
+            if (answer := await self._answer(graph_id, review.args, review.name)) is not None:
+                given[graph_id] = answer
+            elif await self._is_granted(review):
                 given[graph_id] = Answer("approve")
         return given
 
