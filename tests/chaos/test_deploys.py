@@ -193,7 +193,7 @@ class Servers:
         self.trace = folder / "trace.txt"
         self.client: httpx.Client
 
-    def deploy(self, files: Files) -> None:
+    def deploy(self, files: Files, **more: Any) -> None:
         agents = self._folder / (f"agents-{len(self._running)}" if self._postgres else "agents")
         for name, body in files.items():
             if name.endswith(".py"):
@@ -208,7 +208,7 @@ class Servers:
             "lease": 1.0,
             "secret": "a secret of all servers, long enough",
         }
-        settings: dict[str, Any] = shared if self._postgres else {}
+        settings: dict[str, Any] = more | (shared if self._postgres else {})
         process = Process(self._folder / "data", agents_dir=str(agents), **settings)
         process.start()
         if self._postgres and self._running:
@@ -427,3 +427,20 @@ def test_an_answer_is_given_to_the_question_that_was_asked(servers: Servers) -> 
     assert [item["value"] for item in again] == ["Delete all?"]
     servers.answer(again[0]["id"], decision="value", value="no").raise_for_status()
     assert text(the_end(servers, turns["other"], 4)) == "me no"
+
+
+def test_an_answer_that_a_server_without_the_node_takes_up_is_asked_for_again(servers: Servers) -> None:
+    servers.deploy(GRAPHS, runs=1)
+    gives = servers.send("flow", "gift")
+    question = servers.wait(gives)
+    servers.send("flow", "run")
+    until(lambda: "runs" in servers.traces())
+    assert servers.answer(question, decision="value", value="cup").status_code == 200, "its turn queues"
+    servers.deploy({**GRAPHS, **CHANGES["node less"][0]})
+    again = asked(segments(servers.client, gives, 2))
+    assert again != question
+    assert servers.answer(again, decision="value", value="cup").status_code == 409
+    servers.deploy(GRAPHS)
+    assert servers.answer(again, decision="value", value="cup").status_code == 200
+    the_end(servers, gives, 3)
+    assert servers.traces().count("gift bob cup") == 1

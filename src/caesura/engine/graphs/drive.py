@@ -6,7 +6,7 @@ The graph is checkpointed at every step, because only the graph knows what its s
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from langgraph.types import Interrupt as GraphInterrupt
 
 from caesura.agents.tools.tool import ToolError
 from caesura.core import events as ev
-from caesura.core import fold
+from caesura.core import fold, ids
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import GraphRequest, Interrupt
 from caesura.core.interrupts import Questions as Form
@@ -90,6 +90,10 @@ async def _observed(
         if scope.run.cause in ("adopt", "resume"):
             waits = await scope.run.database.read(fit.waiting, scope.run.turn.num, scope.parent)
             if not await fit.checked(scope.run.aside, scope.agent.graph, waits):
+                if scope.run.cause == "resume" and (
+                    again := _again(scope, fit.asked(scope.agent.graph, waits))
+                ):
+                    return again
                 raise GraphChanged
         state = await _state(scope, _config(scope))
         await _void_unknown(scope, state, scope.run.cause == "adopt")
@@ -97,6 +101,17 @@ async def _observed(
         work = _Work(message, remembered, state)
         found = await _advance(scope, work, calls)
     return found | calls.asked
+
+
+def _again(scope: Scope, waiting: Collection[str]) -> dict[str, Interrupt]:
+    """The questions of a graph that cannot go on with their answers here. Another server has taken these."""
+    names = {name.removeprefix(own_calls.OWN) for name in waiting}
+    return {
+        item.graph_id: replace(item.interrupt, id=ids.interrupt())
+        for item in scope.run.interrupts
+        if item.interrupt.parent == scope.parent
+        and (item.graph_id in names or item.graph_id.partition(":")[0] in names)
+    }
 
 
 async def _advance(scope: Scope, work: _Work, calls: OwnCalls) -> dict[str, Interrupt]:

@@ -44,6 +44,13 @@ def waiting(connection: Connection, turn: int, call: str | None) -> list[Waiting
     return found
 
 
+def asked(graph: Any, found: Sequence[Waiting]) -> set[str]:
+    """The ids of the questions that wait there."""
+    loads = graph.checkpointer.serde.loads_typed
+    writes = [write for item in found for write in item.writes if write.channel == INTERRUPT]
+    return {item.id for write in writes for item in loads((write.type, bytes(write.body)))}
+
+
 async def checked(aside: Aside, graph: Any, found: Sequence[Waiting]) -> bool:
     """As `fits`, without holding up the event loop."""
     size = sum(len(item.checkpoint.body) for item in found)

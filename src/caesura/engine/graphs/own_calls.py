@@ -37,7 +37,7 @@ from caesura.engine.run import AnswersNeeded, Scope
 from caesura.store.tool_calls import ToolCall
 
 #: How the ids of interruptions for these calls begin. LangGraph's own ids are hexadecimal.
-_OWN = "caesura:"
+OWN = "caesura:"
 
 T = TypeVar("T")
 Outcome = Message | Exception
@@ -194,7 +194,7 @@ class OwnCalls:
     def _told(self, outcome: Outcome, begun: Begun, target: Any) -> Any:
         """What LangChain gets."""
         if isinstance(outcome, AnswersNeeded):
-            raise GraphInterrupt([GraphInterruption(value=None, id=f"{_OWN}{next(iter(outcome.asked))}")])
+            raise GraphInterrupt([GraphInterruption(value=None, id=f"{OWN}{next(iter(outcome.asked))}")])
         if isinstance(outcome, Exception):
             raise outcome
         fine = outcome.status in ("ok", "answered")
@@ -209,7 +209,7 @@ class OwnCalls:
 
 def is_own(item: GraphInterruption) -> bool:
     """Whether a graph's node was interrupted for a call of these."""
-    return item.id.startswith(_OWN)
+    return item.id.startswith(OWN)
 
 
 @asynccontextmanager
