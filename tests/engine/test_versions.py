@@ -9,6 +9,7 @@ from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.errors import AgentChanged
 from caesura.core.interrupts import Approval, Confirmation
+from caesura.engine import texts
 from caesura.store import interrupts, schema
 from tests.engine.crash import lose
 from tests.engine.test_agents import OWN
@@ -148,6 +149,49 @@ async def test_a_sub_agent_that_was_taken_away_is_not_used(world: World, restart
     said = await world.resume(said, YES)
     assert said.finished
     assert [(name, status) for name, _, status in said.results()] == [("seal", "ok"), ("helper", "error")]
+
+
+FORM = Call("ask_user", {"questions": [{"question": "Which cup?"}]}, "form-1")
+
+
+@pytest.mark.parametrize(
+    ("call", "answer", "result"),
+    [
+        (FORM, Answer("answers", answers=("the red one",)), ("Which cup? → the red one", "ok")),
+        (FORM, Answer("reject", message="later"), ("The person declined to answer: later", "ok")),
+        (SEAL, Answer("respond", message="I did it"), ("I did it", "answered")),
+        (SEAL, Answer("reject", message="too dear"), (texts.refused("too dear"), "refused")),
+        (Call("quiz", {"text": "cup"}, "quiz-1"), Answer("answers", answers=("x",)), ("cup → x", "error")),
+    ],
+)
+async def test_what_a_person_answered_reaches_the_agent_without_the_tool_that_asked(
+    world: World, call: Call, answer: Answer, result: tuple[str, str]
+) -> None:
+    said = await asked(world, f"tools: [note, {call.name}]", call)
+    world.agent("tools: [note]")
+    await restarted(world)
+    said = await world.resume(said, answer)
+    ((_, told, status),) = said.results()
+    assert (result[0] in told, status) == (True, result[1])
+    assert world.traces() == []
+
+
+@pytest.mark.parametrize("answer", [YES, Answer("respond", message="I did it")])
+async def test_a_sub_agent_that_was_taken_away_while_it_asked_had_not_begun_what_it_asked_for(
+    world: World, answer: Answer
+) -> None:
+    world.agent("tools: [seal]", name="helper")
+    world.agent("tools: []\nsub_agents: [{ref: helper}]")
+    world.desk.script(Say("", [Call("helper", {"task": "go"}, "help-1")]), Say("", [SEAL]), Say("done"))
+    said = await world.say("go")
+    world.agent("tools: []")
+    await restarted(world)
+    said = await world.resume(said, answer)
+    ((name, told, status),) = said.results()
+    assert (name, status) == ("helper", "error")
+    assert "There is no tool named 'helper'" in told
+    assert answer.message in told
+    assert world.traces() == []
 
 
 def class_agent(world: World) -> None:

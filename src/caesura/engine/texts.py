@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from caesura.core import answers, described
+from caesura.agents.tools import ask_user
+from caesura.core import answers, described, json_data
 from caesura.core.answers import Answer
-from caesura.core.interrupts import Confirmation
+from caesura.core.interrupts import Confirmation, Interrupt, Questions
 from caesura.core.language import Language
 
 #: The members in which graphs usually put the words of a question.
@@ -89,6 +90,19 @@ def changed_since(description: str, language: Language) -> str:
     if language == "zh":
         return f"（文件在您批准后已被改动，因此没有写入。仍要写入吗？）{description}"
     return f"(The file has changed since it was shown, so nothing was written. Write it now?) {description}"
+
+
+def answered(item: Interrupt, given: Answer, language: Language) -> str:
+    """What a person has answered, as an agent reads it that has not the tool that asked. Empty for a mere
+    approval."""
+    if isinstance(item, Confirmation):
+        return confirmation(item, given, language)
+    if isinstance(item, Questions):
+        return ask_user.result(item.questions, given)
+    if given.decision == "reject":
+        return refused(given.message)
+    words = json_data.dumps(given.value).decode() if given.decision == "value" else given.message
+    return f"The person answered: {words}" if words else ""
 
 
 def confirmation(item: Confirmation, answer: Answer, language: Language) -> str:

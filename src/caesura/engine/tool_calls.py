@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, assert_never
 
+from caesura.agents.tools import ask_user
 from caesura.agents.tools.tool import Result
-from caesura.core import fold
+from caesura.core import fold, outputs
 from caesura.core.answers import Answer
 from caesura.core.errors import Outdated
-from caesura.core.interrupts import Approval
+from caesura.core.interrupts import Approval, Questions
 from caesura.core.messages import Message
 from caesura.engine import calls, texts, tool_approvals
 from caesura.engine.run import AnswersNeeded, Scope
@@ -69,10 +70,8 @@ class _Call:
             wish.args = known.args  # a person may have edited them
         if (reason := wish.args.get(calls.REFUSED)) is not None:
             return record.note(texts.refused_arguments(reason), "error")
-        if wish.found is None and known is not None and not record.stopped_to_ask:
-            return record.note(fold.UNKNOWN, "unknown")  # it had begun before the tool was taken away
         if wish.found is None:
-            return record.note(texts.no_such_tool(wish.name, list(wish.agent.tools)), "error")
+            return await self._without_tool()
         if calls.BROKEN in wish.args:
             return record.note(texts.broken_arguments(wish.args[calls.BROKEN]), "error")
         if known is not None and not record.stopped_to_ask and not (wish.tool.repeatable or wish.tool.asks):
@@ -81,6 +80,23 @@ class _Call:
         if wish.agent.permission(wish.name) == "confirm" or wish.approvals():
             return await self._confirmed()
         return await self._make()
+
+    async def _without_tool(self) -> Message:
+        """The result of a call of a tool that the agent does not have, or has no more. What a person has
+        answered needs no tool: the agent reads it all the same."""
+        wish, record = self._wish, self._record
+        for asked, answer in wish.answered():
+            if isinstance(asked, Questions) and asked.name == wish.name:  # of a tool that only asks
+                return record.note(ask_user.result(asked.questions, answer), "ok")
+        unknown = record.known is not None and not record.stopped_to_ask
+        given = self._given(unknown)
+        if given is not None and given[1].decision in ("reject", "respond"):
+            return await self._decided(*given, unknown)
+        if unknown:
+            return record.note(fold.UNKNOWN, "unknown")  # it had begun before the tool was taken away
+        answers = (texts.answered(asked, answer, self._run.language) for asked, answer in wish.unread())
+        told = "\n".join([texts.no_such_tool(wish.name, list(wish.agent.tools)), *filter(None, answers)])
+        return record.note(outputs.bounded(told, self._run.limits.tool_output), "error")
 
     async def _confirmed(self, unknown: bool = False) -> Message:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""
@@ -131,14 +147,14 @@ class _Call:
     async def _make(self, granted: bool = False) -> Message:
         """With `granted` the call is made because the tool is always allowed."""
         await self._record.begin(granted)
-        asks = self._wish.tool.asks
         try:
             result = await self._tool_run.outcome()
         except AnswersNeeded:
-            if not asks:
-                self._record.ask()
+            self._record.ask()
             raise
-        return self._record.note(result.text, result.status) if asks else await self._keep(result)
+        if self._wish.tool.asks:
+            return self._record.note(result.text, result.status)
+        return await self._keep(result)
 
     async def _keep(self, result: Result) -> Message:
         """End a call whose result has rows. If what they were made from has changed meanwhile, the tool is

@@ -58,7 +58,7 @@ class Record:
         events = [] if self._goes_on() else [self._started()]
         if granted or not (tool.repeatable or tool.asks):
             await self._run.record(*events, also=begun, durable=not tool.repeatable)
-        elif events or self._is_told:
+        elif events or self._is_told or self.stopped_to_ask:
             # If the record of the beginning is lost, the call is simply made again: there is no need to wait
             # for the disk.
             self._run.note(*events, also=begun, lax=not tool.asks)
