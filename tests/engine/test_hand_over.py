@@ -20,7 +20,7 @@ from caesura.store import life, schema, tool_calls
 from caesura.store.database import Database
 from tests.engine.slow_disk import SlowDisk
 from tests.engine.world import NO, PATIENCE, YES, World, world_over
-from tests.openai_server import Call, Desk, Hang, Say
+from tests.openai_server import Call, Desk, Hang, Held, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
 
@@ -174,6 +174,21 @@ async def test_turns_of_a_dead_owner_are_adopted_while_running(hasty: World) -> 
     assert said.finished
     row = await hasty.checked(turn)
     assert [m.content for m in row.messages or ()] == ["whole"]
+
+
+async def test_a_turn_that_was_left_without_storage_goes_on_before_its_lease_ends(
+    database: Database, tmp_path: Path, desk: Desk
+) -> None:
+    async with world_over(database, tmp_path, desk, lease=10 * PATIENCE) as world:
+        world.agent("tools: []")
+        held = Held("half", Say(" and half"))
+        desk.script(held, Say("whole"))
+        turn = await world.send("go")
+        await world.until(turn, ev.TextDelta)
+        world.engine.runner._runs[turn.num].stream.fail(Unavailable())
+        held.go_on.set()
+        assert (await world.segment(turn)).finished
+        assert [message.content for message in (await world.checked(turn)).messages or ()] == ["whole"]
 
 
 async def test_a_claim_that_is_not_durable_is_not_run(database: Database, tmp_path: Path, desk: Desk) -> None:

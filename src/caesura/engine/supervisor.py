@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Collection, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,9 @@ from caesura.store.database import Database
 logger = logging.getLogger(__name__)
 
 _ADOPTED = 64
+#: A turn that was left because storage was away is taken up at once when it is back, after at most as many
+#: attempts. Then its lease has to expire first.
+_ATTEMPTS = 10
 #: A run that does not end within this many seconds after its stop, despite this many cancellations, loses its
 #: turn.
 _HEED, _TRIES = 1.0, 4
@@ -62,6 +66,8 @@ class Supervisor:
         self._runner: Runner | None = None
         self._jobs: dict[int, _Job] = {}
         self._others: set[asyncio.Task[None]] = set()
+        #: Turns that were left because storage was away. At most as many as may run here.
+        self._left: set[life.Owned] = set()
         #: Runs that lost their turn and have not ended: third-party code may ignore a cancellation.
         self._deaf: set[asyncio.Task[None]] = set()
         self._nudged = asyncio.Event()
@@ -219,6 +225,8 @@ class Supervisor:
             logger.warning("turn %s was taken over or deleted", turn.id)
         except Unavailable:
             logger.warning("turn %s is left until storage is back", turn.id)
+            if len(self._left) < self._capacity and turn.epoch - turn.segment < _ATTEMPTS:
+                self._left.add(life.Owned(turn.num, turn.epoch))
         except Exception:
             logger.exception("turn %s was left", turn.id)
         finally:
@@ -234,6 +242,15 @@ class Supervisor:
         except CaesuraError as error:
             logger.warning("turn %s could not be handed over: %s", turn.id, error)
 
+    async def _hand_over_left(self) -> None:
+        """Hand over the turns that were left, now that storage may be back: a process takes them up at
+        once."""
+        while self._left:
+            owned = next(iter(self._left))
+            with suppress(Fenced):  # another process has it, or it was deleted
+                await self._database.write_lightly(life.hand_over, *owned)
+            self._left.discard(owned)
+
     async def _adopt(self) -> None:
         alone = not self._database.shared
         while True:
@@ -245,6 +262,7 @@ class Supervisor:
                     # No other process can have this database open, so all earlier owners are gone.
                     await self._database.write_lightly(life.orphan, self.owner)
                     alone = False
+                await self._hand_over_left()
                 if most and self._runner is not None:
                     known, busy = list(self._runner.agents), set(self._jobs)
                     claimed = await self._database.write_lightly(
