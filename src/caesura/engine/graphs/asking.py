@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import reprlib
 import sys
 from collections.abc import Mapping
 from itertools import islice
@@ -23,16 +24,19 @@ from langgraph.types import Interrupt, interrupt
 from pydantic import BeforeValidator
 
 from caesura.core import json_data
-from caesura.engine.graphs.saver import Place
+from caesura.engine.graphs.reviews import CODE
 
-#: The members of an answer that has its question with it, and of the schema of a question that has its code.
-_ANSWER, _CODE = "caesura_answer", "caesura_code"
+#: The member of an answer that has its question with it.
+_ANSWER = "caesura_answer"
 #: A process loads code once, so in it the code that asks stays the same.
 _PROCESS = uuid4().hex
 #: How many functions of the code that asks are compared.
 _FUNCTIONS = 200
 _LIBRARIES = sys.stdlib_module_names | {"caesura", "langchain", "langchain_core", "langgraph"}
 _DATA = (str, int, float, bool, bytes, tuple, list, dict, set, frozenset)
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 10_000, 1000
+_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = 50
 
 
 class _OtherQuestionError(Exception):
@@ -42,23 +46,20 @@ class _OtherQuestionError(Exception):
 def answered(item: Interrupt, value: Any) -> dict[str, Any]:
     """The answer with this value, together with its question."""
     schema = item.response_schema
-    code = schema.get(_CODE) if isinstance(schema, Mapping) else None
+    code = schema.get(CODE) if isinstance(schema, Mapping) else None
     return {_ANSWER: [value, _question(item.value), code]}
 
 
 def asked(value: Any, schema: Any) -> Any:
     """What LangGraph's `interrupt(value, response_schema=schema)` does, which calls this."""
-    if not Place.is_known():
-        return _interrupt(value, response_schema=schema)
-    frame, given = sys._getframe(2), list[Any]()
+    frame = sys._getframe(2)
 
     def opened(answer: Any) -> Any:
-        given[:] = [answer]
         if not isinstance(answer, dict) or answer.keys() != {_ANSWER}:
             return answer
         found, question, code = answer[_ANSWER]
         if question != _question(value) and not _is_same(code, frame):
-            raise _OtherQuestionError
+            raise _OtherQuestionError(answer)
         return found
 
     typed = Any if schema is None or isinstance(schema, dict) else schema
@@ -66,16 +67,16 @@ def asked(value: Any, schema: Any) -> Any:
     try:
         try:
             return _interrupt(value, response_schema=checked)
-        except _OtherQuestionError:
+        except _OtherQuestionError as error:
             known = get_config()["configurable"]
             resume = known[CONFIG_KEY_SCRATCHPAD].resume
-            del resume[next(place for place, item in enumerate(resume) if item is given[0]) :]
+            del resume[next(place for place, item in enumerate(resume) if item is error.args[0]) :]
             known[CONFIG_KEY_SEND]([(RESUME, [*resume])])
             return _interrupt(value, response_schema=checked)
     except GraphInterrupt as error:
         [item] = error.args[0]
         about = schema if typed is Any else item.response_schema
-        item.response_schema = {**(about or {}), _CODE: [_PROCESS, _code(frame)]}
+        item.response_schema = {**(about or {}), CODE: [_PROCESS, _code(frame)]}
         raise
 
 
@@ -106,7 +107,7 @@ def _code(frame: FrameType | None) -> str:
                 if not _is_library(item.__module__):
                     functions.append((item.__code__, [item.__globals__]))
             elif isinstance(item, _DATA):
-                found.append(re.sub(" at 0x[0-9a-f]+", "", repr(item))[:1000])
+                found.append(re.sub(" at 0x[0-9a-f]+", "", _SHORT.repr(item)))
     return hashlib.sha256("\n".join(found).encode(errors="replace")).hexdigest()
 
 

@@ -17,6 +17,8 @@ from caesura.core.interrupts import Decision, Question
 if TYPE_CHECKING:
     from langgraph.types import Interrupt as GraphInterrupt
 
+#: The member of a question's schema that we add: it has the code that asks.
+CODE = "caesura_code"
 _ALL: tuple[Decision, ...] = ("approve", "edit", "reject", "respond")
 
 
@@ -121,7 +123,7 @@ def _permission(value: Mapping[str, Any]) -> Review | None:
 
 def _single(value: Mapping[str, Any], schema: Any) -> Review | None:
     """The middleware always says which answers it takes. Without that, somebody else asks."""
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, Mapping) or schema.keys() <= {CODE}:
         return None
     call_id, decisions = value.get("tool_call_id"), _known(_types(schema)) or _ALL
     review = _review(value, decisions)

@@ -66,10 +66,6 @@ class Place:
             _PLACE.reset(token)
 
     @staticmethod
-    def is_known() -> bool:
-        return _PLACE.get(None) is not None
-
-    @staticmethod
     def current() -> Place:
         found = _PLACE.get(None)
         if found is None:
