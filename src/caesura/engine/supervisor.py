@@ -25,8 +25,7 @@ from caesura.store.database import Database
 logger = logging.getLogger(__name__)
 
 _ADOPTED = 64
-#: A turn that was left because storage was away is taken up at once when it is back, after at most as many
-#: attempts. Then its lease has to expire first.
+#: After so many attempts a turn that was left goes on only when its lease has expired.
 _ATTEMPTS = 10
 #: A run that does not end within this many seconds after its stop, despite this many cancellations, loses its
 #: turn.
@@ -243,8 +242,7 @@ class Supervisor:
             logger.warning("turn %s could not be handed over: %s", turn.id, error)
 
     async def _hand_over_left(self) -> None:
-        """Hand over the turns that were left, now that storage may be back: a process takes them up at
-        once."""
+        """Hand over the turns that were left, as soon as storage is back, so that they go on at once."""
         while self._left:
             owned = next(iter(self._left))
             with suppress(Fenced):  # another process has it, or it was deleted

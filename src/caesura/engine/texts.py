@@ -93,8 +93,7 @@ def changed_since(description: str, language: Language) -> str:
 
 
 def answered(item: Interrupt, given: Answer, language: Language) -> str:
-    """What a person has answered, as an agent reads it that has not the tool that asked. Empty for a mere
-    approval."""
+    """An answer as an agent reads it that has not the tool that asked. Empty for a mere approval."""
     if isinstance(item, Confirmation):
         return confirmation(item, given, language)
     if isinstance(item, Questions):

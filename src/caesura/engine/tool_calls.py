@@ -82,8 +82,7 @@ class _Call:
         return await self._make()
 
     async def _without_tool(self) -> Message:
-        """The result of a call of a tool that the agent does not have, or has no more. What a person has
-        answered needs no tool: the agent reads it all the same."""
+        """The result without the tool. The agent reads what a person has answered all the same."""
         wish, record = self._wish, self._record
         for asked, answer in wish.answered():
             if isinstance(asked, Questions) and asked.name == wish.name:  # of a tool that only asks
@@ -94,7 +93,9 @@ class _Call:
             return await self._decided(*given, unknown)
         if unknown:
             return record.note(fold.UNKNOWN, "unknown")  # it had begun before the tool was taken away
-        answers = (texts.answered(asked, answer, self._run.language) for asked, answer in wish.unread())
+        answers = (
+            texts.answered(asked, answer, self._run.language) for asked, answer in wish.answered(below=True)
+        )
         told = "\n".join([texts.no_such_tool(wish.name, list(wish.agent.tools)), *filter(None, answers)])
         return record.note(outputs.bounded(told, self._run.limits.tool_output), "error")
 

@@ -42,22 +42,12 @@ class Wish:
             if isinstance(item, Approval) and item.unknown == unknown and item.name == self.name
         ]
 
-    def unread(self) -> list[tuple[Interrupt, Answer]]:
-        """As `answered`, with those of the sub-agent that worked under this call, if no call ended with
-        them."""
-        ended = {name for name, call in self.run.journal.items() if call.output is not None}
+    def answered(self, below: bool = False) -> list[tuple[Interrupt, Answer]]:
+        """The interrupts of this call that have an answer, with the answer. With `below` also those of the
+        sub-agent that works under it."""
         return [
             (item.interrupt, item.answer)
             for item in self.run.interrupts
-            if self.id in (item.interrupt.tool_call_id, item.interrupt.parent)
-            and item.interrupt.tool_call_id not in ended
+            if (item.interrupt.tool_call_id == self.id or (below and item.interrupt.parent == self.id))
             and item.answer is not None
-        ]
-
-    def answered(self) -> list[tuple[Interrupt, Answer]]:
-        """The interrupts of this call that have an answer, with the answer."""
-        return [
-            (item.interrupt, item.answer)
-            for item in self.run.interrupts
-            if item.interrupt.tool_call_id == self.id and item.answer is not None
         ]
