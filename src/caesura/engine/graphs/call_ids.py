@@ -12,7 +12,7 @@ from itertools import count, islice
 from typing import Any, NamedTuple
 
 from caesura.core import json_data
-from caesura.core.interrupts import Approval, Questions
+from caesura.core.interrupts import Approval, Decision, Questions
 from caesura.engine.graphs import reviews
 from caesura.engine.graphs.runs import NodeRun
 from caesura.engine.graphs.tasks import id_of, tasks_of
@@ -49,7 +49,8 @@ class CallIds:
         #: The calls that were made in this segment: the tool, the arguments, and the place.
         self._made: dict[str, tuple[str, Any, str]] = {}
         self._asked = _asked(scope)
-        self._refused = _refused(scope)
+        self._refused = _decided(scope, "reject", "respond")
+        self._rejected = _decided(scope, "reject")
         said = self._run.transcript
         #: The calls of attempts before the newest, and those that were taken over by their new places.
         self._earlier = _earlier(scope) if said.retries else {}
@@ -121,7 +122,9 @@ class CallIds:
         fitting = [item for item in found if self._fits(item, name, json_data.clean(args), ())]
         return self._newest(fitting or found) or given
 
-    def end(self, given: str, name: str | None, path: tuple[str, ...], reply: str) -> str | None:
+    def end(
+        self, given: str, name: str | None, path: tuple[str, ...], reply: str, failed: bool
+    ) -> str | None:
         """The id of the call that a result is of; None if it has ended already. `reply` is the id of the
         message that has the call, if it is known."""
         given = self._scope.call_id(given)
@@ -130,7 +133,9 @@ class CallIds:
         told = [item for item in told if self._is_of(item, path)] or told
         found = [item for item in told if self._is_open(item)]
         found = [item for item in found if self._told[item].name == name] or found
-        # LangChain's middleware gives the results of refused calls first.
+        if not failed:  # the result of a rejected call is an error
+            found = [item for item in found if item not in self._rejected] or found
+        # LangChain's middleware gives the results of refused calls first, if it reviews them together.
         ended = self._newest([item for item in found if item in self._refused] or found, path)
         if ended is None and not told and self._is_open(given):
             ended = given
@@ -244,14 +249,14 @@ def _equal(name: str, args: Any) -> tuple[str, bytes]:
     return name, json_data.dumps(sorted(json_data.clean(args).items()))
 
 
-def _refused(scope: Scope) -> set[str | None]:
-    """The calls that people have decided not to make."""
+def _decided(scope: Scope, *decisions: Decision) -> set[str | None]:
+    """The calls about which people have decided so."""
     return {
         item.interrupt.tool_call_id
         for item in scope.run.interrupts
         if item.answer is not None
         and isinstance(item.interrupt, Approval | Questions)
-        and item.answer.decision in ("reject", "respond")
+        and item.answer.decision in decisions
     }
 
 

@@ -207,7 +207,8 @@ class Watcher:
             return
         if message.id:
             self._finished.add(message.id)
-        call_id = self._ids.end(message.tool_call_id, message.name, path, reply)
+        failed = message.status == "error"
+        call_id = self._ids.end(message.tool_call_id, message.name, path, reply, failed)
         if call_id is None:
             return
         text = outputs.bounded(str(message.text), self._run.limits.tool_output)
