@@ -18,6 +18,7 @@ from tests.api.reading import (
     to_segment_end,
 )
 from tests.api.server import Served
+from tests.waiting import milliseconds
 
 
 def pending(client: httpx.Client, content: str, **body: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -78,7 +79,7 @@ def test_a_conversation_with_an_unknown_agent_is_not_made(alice: httpx.Client) -
 
 def test_pages_of_conversations_are_contiguous(server: Served) -> None:
     with server.client("pager") as client:
-        made = [conversation(client) for _ in range(7)]
+        made = [conversation(client) for _ in milliseconds(7)]
         seen: list[str] = []
         cursor: str | None = None
         for _ in range(4):

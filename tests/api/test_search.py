@@ -10,6 +10,7 @@ import pytest
 
 from caesura.client import Client
 from tests.api.server import Served
+from tests.waiting import milliseconds
 
 TITLES = ("Plan 100% of it", "plan_b", "Planung für Übersee", "other / thing", "other \\ thing", "数据库迁移")
 
@@ -22,8 +23,8 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Served]:
 
 def test_conversations_are_found_by_a_part_of_their_titles(server: Served) -> None:
     with server.client() as alice, server.client("bob") as bob:
-        for title in TITLES:
-            alice.post("/api/v2/conversations", json={"title": title}).raise_for_status()
+        for number in milliseconds(len(TITLES)):
+            alice.post("/api/v2/conversations", json={"title": TITLES[number]}).raise_for_status()
         alice.post("/api/v2/conversations", json={}).raise_for_status()
         bob.post("/api/v2/conversations", json={"title": "plan of another person"}).raise_for_status()
         newest = TITLES[::-1]

@@ -17,6 +17,7 @@ from caesura.core.events import Envelope
 from caesura.core.fold import fold
 from caesura.core.interrupts import Approval, Questions
 from tests.api.server import PASSWORD, Served
+from tests.waiting import milliseconds
 
 
 async def read(client: Client, turn_id: str, after: int = 0) -> list[Envelope]:
@@ -130,7 +131,7 @@ async def test_a_conversation_lives_from_its_creation_to_its_end(alice: Client) 
 
 async def test_the_listing_reads_all_pages(server: Served) -> None:
     async with Client(server.url, server.token("erin")) as client:
-        made = [(await client.create()).id for _ in range(45)]
+        made = [(await client.create()).id for _ in milliseconds(45)]
         assert [item.id async for item in client.conversations(order="created")] == made[::-1]
 
 

@@ -14,6 +14,7 @@ from caesura.store import schema
 from tests.api.reading import until
 from tests.api.server import Served
 from tests.api.threads.thread import Thread, one, read
+from tests.waiting import milliseconds
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
@@ -65,7 +66,7 @@ def test_times_are_utc_without_a_zone(alice: httpx.Client) -> None:
 
 def test_pages_are_contiguous_and_newest_first(server: Served) -> None:
     with server.client("pager") as client:
-        made = [Thread.new(client).id for _ in range(25)]
+        made = [Thread.new(client).id for _ in milliseconds(25)]
         first = client.get("/api/sessions").json()
         assert [item["thread_id"] for item in first["threads"]] == made[:4:-1]
         assert first["total"] == 25
